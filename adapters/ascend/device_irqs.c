@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "../text/scan.h"
 #include "driver_files.h"
 #include "thread_roles.h"
 
@@ -22,26 +21,26 @@ typedef struct handlers {
     cpubind_piece mailbox; /* its name */
 } handlers;
 
-static int32_t is_action(const scan_text *in, scan_run name, cpubind_irq_kind kind)
+static int32_t is_action(const char *name, int32_t len, cpubind_irq_kind kind)
 {
-    return scan_is(in, name, action_names[kind], (int32_t)strlen(action_names[kind]));
+    return (size_t)len == strlen(action_names[kind]) &&
+           memcmp(name, action_names[kind], (size_t)len) == 0;
 }
 
 static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
 {
-    const scan_text in = {text, irq->names.at + irq->names.len, NULL};
     handlers found = {0, 0, 0, -1, {0, 0}};
     cpubind_piece slice;
     int32_t at = 0;
     while (cpubind_interrupts_next_name(text, irq->names, &at, &slice)) {
-        const scan_run name = {slice.at, slice.at + slice.len};
-        if (cpubind_driver_parse_mailbox(text + slice.at, slice.len, &found.device, NULL) ==
+        const char *name = text + slice.at;
+        if (cpubind_driver_parse_mailbox(name, slice.len, &found.device, NULL) ==
             CPUBIND_TEXT_OK) {
             found.is_mailbox = 1;
             found.mailbox = slice;
         }
-        found.is_sq |= is_action(&in, name, CPUBIND_IRQ_SQ);
-        found.is_cq |= is_action(&in, name, CPUBIND_IRQ_CQ);
+        found.is_sq |= is_action(name, slice.len, CPUBIND_IRQ_SQ);
+        found.is_cq |= is_action(name, slice.len, CPUBIND_IRQ_CQ);
     }
     return found;
 }

@@ -26,81 +26,68 @@
  */
 #include "driver_files.h"
 
-#include "../text/scan.h"
+#include "../text/cursor.h"
 
 /* == Names ================================================================== */
 
-static cpubind_text_status fail_name(const scan_text *in, int32_t at)
+static void fail_name(const cursor *c, int32_t at)
 {
-    return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, at, "the name is another one");
+    (void)cursor_fail(c, CPUBIND_TEXT_ERR_MISSING, at, "the name is another one");
 }
 
-/* Steps over a literal, or fails as another name. */
-static cpubind_text_status skip_literal(const scan_text *in, int32_t *at, const char *literal)
+/* Moves past a word, or fails as another name. */
+static void name_needs(cursor *c, const char *word)
 {
-    const int32_t n = (int32_t)strlen(literal);
-
-    if (!scan_starts(in, (scan_run){*at, in->len}, literal, n))
-        return fail_name(in, *at);
-    *at += n;
-    return CPUBIND_TEXT_OK;
+    if (!cursor_takes(c, word))
+        fail_name(c, c->at);
 }
 
 /* Reads a number of a name; a text that is no number makes it another name. */
-static cpubind_text_status name_number(const scan_text *in, int32_t *at, int32_t *out)
+static int32_t name_number(cursor *c)
 {
-    const int32_t start = *at;
-    const cpubind_text_status status = scan_number(in, at, in->len, INT32_MAX, out);
-
-    return status == CPUBIND_TEXT_ERR_SYNTAX ? fail_name(in, start) : status;
+    const int32_t start = c->at;
+    const int32_t number = (int32_t)cursor_number(c, INT32_MAX);
+    if (c->of->status == CPUBIND_TEXT_ERR_SYNTAX) {
+        c->of->status = CPUBIND_TEXT_OK;
+        fail_name(c, start);
+    }
+    return number;
 }
 
 cpubind_text_status cpubind_driver_parse_process(const char *text, int32_t len,
                                                  cpubind_driver_process *out,
                                                  cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_driver_process found = {0, 0};
-    cpubind_text_status status;
-    int32_t at = 0, task;
-
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    status = name_number(&in, &at, &found.pid);
-    if (status == CPUBIND_TEXT_OK)
-        status = skip_literal(&in, &at, "-");
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    at += at < len && text[at] == '-';
-    for (task = at; at < len && cursor_is_digit(text[at]);)
-        at++;
-    status = at == task ? fail_name(&in, at) : skip_literal(&in, &at, "-dev-");
-    if (status == CPUBIND_TEXT_OK)
-        status = name_number(&in, &at, &found.udevid);
-    if (status == CPUBIND_TEXT_OK && at < len)
-        status = fail_name(&in, at);
-    if (status == CPUBIND_TEXT_OK)
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out != NULL), task;
+    cpubind_driver_process found;
+    found.pid = name_number(&c);
+    name_needs(&c, "-");
+    (void)cursor_takes(&c, "-");
+    task = cursor_span(&c, cursor_is_digit);
+    if (cursor_len(&task) == 0)
+        fail_name(&c, c.at);
+    name_needs(&c, "-dev-");
+    found.udevid = name_number(&c);
+    if (cursor_left(&c))
+        fail_name(&c, c.at);
+    if (cursor_ok(&c))
         *out = found;
-    return status;
+    return of.status;
 }
 
 cpubind_text_status cpubind_driver_parse_mailbox(const char *text, int32_t len,
                                                  int32_t *out_udevid, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_text_status status;
-    int32_t at = 0, udevid = 0;
-
-    if (!scan_is_text(text, len) || !out_udevid)
-        return scan_fail_arg(fault);
-    status = skip_literal(&in, &at, "trs-mbox-");
-    if (status == CPUBIND_TEXT_OK)
-        status = name_number(&in, &at, &udevid);
-    if (status == CPUBIND_TEXT_OK)
-        status = skip_literal(&in, &at, "-");
-    if (status == CPUBIND_TEXT_OK)
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out_udevid != NULL);
+    int32_t udevid;
+    name_needs(&c, "trs-mbox-");
+    udevid = name_number(&c);
+    name_needs(&c, "-");
+    if (cursor_ok(&c))
         *out_udevid = udevid;
-    return status;
+    return of.status;
 }
 
 /* == Small files ============================================================ */
@@ -109,162 +96,120 @@ cpubind_text_status cpubind_driver_parse_number(const char *text, int32_t len,
                                                 cpubind_driver_number *out,
                                                 cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_driver_number found = {0, 0};
-    cpubind_text_status status;
-    int32_t at = 0;
-
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    status = scan_number(&in, &at, len, INT32_MAX, &found.major);
-    if (status == CPUBIND_TEXT_OK && (at == len || text[at] != ':'))
-        status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                           "a colon is missing after the major number");
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    at++;
-    status = scan_number(&in, &at, len, INT32_MAX, &found.minor);
-    if (status == CPUBIND_TEXT_OK)
-        status = scan_tail(&in, at);
-    if (status == CPUBIND_TEXT_OK)
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out != NULL);
+    cpubind_driver_number found;
+    found.major = (int32_t)cursor_number(&c, INT32_MAX);
+    cursor_need(&c, ":", "a colon is missing after the major number");
+    found.minor = (int32_t)cursor_number(&c, INT32_MAX);
+    cursor_tail(&c);
+    if (cursor_ok(&c))
         *out = found;
-    return status;
+    return of.status;
 }
 
 /* == Columns ================================================================ */
 
 enum { N_WANTED = 2 };
 
-/* Which columns of a table are wanted, and where its header has them. */
-typedef struct columns {
-    const char *name[N_WANTED];
-    int32_t index[N_WANTED];
-    int32_t n; /* of the table; 0: its header was not read yet */
-} columns;
-
 /* The ids that a table has named, one bit each. */
 typedef struct id_set {
     uint64_t bits[CPUBIND_MAX_DEVICES / 64];
 } id_set;
 
-/* The state that both tables have in common. */
+/* What both tables have: the columns that are wanted, and where the header has them. */
 typedef struct table {
-    columns columns;
-    int32_t n;              /* rows that are wanted */
+    const char *name[N_WANTED];
+    int32_t index[N_WANTED];
+    int32_t n_column;       /* 0: the header was not read yet */
     id_set seen[N_WANTED];  /* the ids of each wanted column */
     cpubind_piece *unknown; /* the first line or column that was passed over */
 } table;
 
-static cpubind_text_status fail_at(const scan_text *in, int32_t at, const char *what)
-{
-    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, what);
-}
-
-static void pass_over(table *t, scan_run run)
+static void pass_over(table *t, cursor piece)
 {
     if (t->unknown->len == 0)
-        *t->unknown = scan_slice(run);
+        *t->unknown = cursor_piece(piece);
 }
 
 /* The next word of a line; returns 0 at its end. */
-static int next_word(const scan_text *in, scan_run *rest, scan_run *word)
+static int next_word(cursor *rest, cursor *word)
 {
-    *word = scan_word(in, rest->at, rest->end);
-    rest->at = word->end;
-    return !scan_is_empty(*word);
+    *word = cursor_word(rest);
+    return cursor_left(word);
 }
 
-static int is_name(const scan_text *in, scan_run word, const char *name)
+/* The wanted column of this name, or N_WANTED. */
+static int32_t find_wanted(const table *t, cursor word)
 {
-    return scan_is(in, word, name, (int32_t)strlen(name));
+    int32_t i = 0;
+    while (i < N_WANTED && !cursor_is(word, t->name[i]))
+        i++;
+    return i;
 }
 
 /* Whether a line has the names of all wanted columns. */
-static int is_columns(const scan_text *in, scan_run rest, const columns *c)
+static int is_columns(const table *t, cursor line)
 {
     uint32_t found = 0;
-    scan_run word;
-
-    while (next_word(in, &rest, &word))
-        for (int32_t i = 0; i < N_WANTED; i++)
-            if (is_name(in, word, c->name[i]))
-                found |= 1u << i;
-    return found == (1u << N_WANTED) - 1;
+    cursor word;
+    while (next_word(&line, &word))
+        found |= 1u << find_wanted(t, word);
+    return (found | 1u << N_WANTED) == (2u << N_WANTED) - 1;
 }
 
-/*   columns    = word *( blanks word ) LF */
-static cpubind_text_status read_columns(const scan_text *in, scan_run rest, table *t)
+/*   columns    = word *( blanks word ) LF
+ * The number that the PCI layer of the driver gives a device is not needed. */
+static void read_columns(table *t, cursor line)
 {
-    columns *c = &t->columns;
     uint32_t found = 0;
-    scan_run word;
-
-    if (c->n > 0)
-        return fail_at(in, rest.at, "a table has two headers");
-    while (next_word(in, &rest, &word)) {
-        int32_t i = 0;
-
-        while (i < N_WANTED && !is_name(in, word, c->name[i]))
-            i++;
-        if (i == N_WANTED) {
-            /* The number that the PCI layer of the driver gives a device is not needed. */
-            if (!SCAN_IS(in, word, "add_id"))
-                pass_over(t, word);
-        } else if (found & 1u << i) {
-            return fail_at(in, word.at, "a column occurs twice");
-        } else {
-            found |= 1u << i;
-            c->index[i] = c->n;
-        }
-        c->n++;
+    cursor word;
+    if (t->n_column > 0)
+        (void)cursor_bad(&line, "a table has two headers");
+    for (; next_word(&line, &word); t->n_column++) {
+        const int32_t i = find_wanted(t, word);
+        if (i < N_WANTED && found & 1u << i)
+            (void)cursor_bad(&word, "a column occurs twice");
+        else if (i < N_WANTED)
+            t->index[i] = t->n_column;
+        else if (!cursor_is(word, "add_id"))
+            pass_over(t, word);
+        found |= 1u << i;
     }
-    return CPUBIND_TEXT_OK;
 }
 
 /* Finds the wanted cells of a row. */
-static cpubind_text_status read_cells(const scan_text *in, scan_run rest, const columns *c,
-                                      scan_run *cell)
+static void read_cells(const table *t, cursor line, cursor *cell)
 {
-    const int32_t start = rest.at;
-    scan_run word;
+    const cursor row = line;
+    cursor word;
     int32_t n = 0;
-
-    for (; next_word(in, &rest, &word); n++)
+    for (; next_word(&line, &word); n++)
         for (int32_t i = 0; i < N_WANTED; i++)
-            if (c->index[i] == n)
+            if (t->index[i] == n)
                 cell[i] = word;
-    return n == c->n ? CPUBIND_TEXT_OK
-                     : fail_at(in, start, "a row has not as many cells as there are columns");
+    if (n != t->n_column)
+        (void)cursor_bad(&row, "a row has not as many cells as there are columns");
 }
 
 /* Reads an id that is there once. */
-static cpubind_text_status read_id(const scan_text *in, scan_run cell, id_set *seen,
-                                   int32_t *out)
+static int32_t read_id(cursor cell, id_set *seen)
 {
-    const cpubind_text_status status =
-        scan_whole_number(in, cell, CPUBIND_MAX_DEVICES - 1, out);
-    uint64_t *bits, bit;
-
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    bits = &seen->bits[*out / 64];
-    bit = UINT64_C(1) << *out % 64;
-    if (*bits & bit)
-        return fail_at(in, cell.at, "an id occurs twice");
-    *bits |= bit;
-    return CPUBIND_TEXT_OK;
+    const int32_t id = (int32_t)cursor_whole(cell, CPUBIND_MAX_DEVICES - 1);
+    const uint64_t bit = UINT64_C(1) << id % 64;
+    if (cursor_ok(&cell) && seen->bits[id / 64] & bit)
+        (void)cursor_bad(&cell, "an id occurs twice");
+    seen->bits[id / 64] |= bit;
+    return id;
 }
 
-/* The next line that is not empty; returns 0 at the end of the text. A line without its line
- * feed is a fault. */
-static int next_line(const scan_text *in, scan_line *line, cpubind_text_status *status)
+/* The next line that is not empty. The last must end in a line feed, too. */
+static int next_line(cursor *c, cursor *line)
 {
-    *status = CPUBIND_TEXT_OK;
-    while (scan_next_line(in, line)) {
-        if (!line->ended)
-            *status = scan_fail_cut(in);
-        if (!line->ended || !scan_is_empty(line->run))
-            return line->ended;
+    while (cursor_whole_line(c, line)) {
+        *line = cursor_trim(*line);
+        if (cursor_left(line))
+            return 1;
     }
     return 0;
 }
@@ -274,267 +219,189 @@ static int next_line(const scan_text *in, scan_line *line, cpubind_text_status *
 /* One reading. */
 typedef struct namespaces {
     table t;
-    cpubind_driver_logic *out; /* NULL: check and count */
+    cpubind_arena *arena;
+    cpubind_driver_logics list;
     int32_t has_table, is_own; /* of the table that is being read */
     int32_t has_own;
     int32_t dev_num, n_row; /* of the table that is being read */
 } namespaces;
 
-/* Checks that a table is whole; `at` is where the next one starts. */
-static cpubind_text_status end_table(const scan_text *in, const namespaces *ns, int32_t at)
+/* Fails where a table is not whole; the next one starts at `c`. */
+static void end_table(const cursor *c, const namespaces *ns)
 {
-    if (!ns->has_table || ns->n_row == ns->dev_num)
-        return CPUBIND_TEXT_OK;
-    return scan_fail(in, at == in->len ? CPUBIND_TEXT_ERR_CUT : CPUBIND_TEXT_ERR_SYNTAX, at,
-                     "a table has fewer rows than its head says");
+    if (ns->has_table && ns->n_row != ns->dev_num)
+        (void)cursor_fail(c,
+                          c->at == c->of->len ? CPUBIND_TEXT_ERR_CUT : CPUBIND_TEXT_ERR_SYNTAX,
+                          c->at, "a table has fewer rows than its head says");
 }
 
 /* Whether the word that names a namespace marks it as the reader's; a comma may follow it. */
-static int is_marked(const scan_text *in, scan_run word)
+static int is_marked(cursor word)
 {
-    if (word.at < word.end && in->text[word.end - 1] == ',')
-        word.end--;
-    return word.end - word.at >= 3 && memcmp(in->text + word.end - 3, "(#)", 3) == 0;
+    (void)cursor_drops(&word, ",");
+    return cursor_drops(&word, "(#)");
 }
 
 /*   head       = "ns_id" words LF */
-static cpubind_text_status read_head(const scan_text *in, scan_run rest, namespaces *ns)
+static void read_head(namespaces *ns, cursor line)
 {
-    const int32_t start = rest.at;
+    const cursor head = line;
     int32_t n_number = 0, n_name = 0;
-    scan_run word;
-
+    cursor word;
     ns->has_table = 1;
     ns->n_row = 0;
-    ns->t.columns.n = 0;
+    ns->t.n_column = 0;
     memset(ns->t.seen, 0, sizeof ns->t.seen);
-    while (next_word(in, &rest, &word)) {
-        if (SCAN_IS(in, word, "dev_num")) {
-            cpubind_text_status status;
-
+    while (next_word(&line, &word)) {
+        if (cursor_is(word, "dev_num")) {
             n_number++;
-            (void)next_word(in, &rest, &word);
-            status = scan_whole_number(in, word, CPUBIND_MAX_DEVICES, &ns->dev_num);
-            if (status != CPUBIND_TEXT_OK)
-                return status;
-        } else if (SCAN_IS(in, word, "namespace")) {
+            ns->dev_num = (int32_t)cursor_whole(cursor_word(&line), CPUBIND_MAX_DEVICES);
+        } else if (cursor_is(word, "namespace")) {
             n_name++;
-            (void)next_word(in, &rest, &word);
-            ns->is_own = is_marked(in, word);
+            ns->is_own = is_marked(cursor_word(&line));
         }
     }
     if (n_number != 1 || n_name != 1)
-        return fail_at(in, start, "the head of a table needs one dev_num and one namespace");
+        (void)cursor_bad(&head, "the head of a table needs one dev_num and one namespace");
     if (ns->is_own && ns->has_own)
-        return fail_at(in, start, "two tables are marked as the reader's");
+        (void)cursor_bad(&head, "two tables are marked as the reader's");
     ns->has_own |= ns->is_own;
-    return CPUBIND_TEXT_OK;
 }
 
 /*   row        = word *( blanks word ) LF */
-static cpubind_text_status read_logic(const scan_text *in, scan_run run, namespaces *ns)
+static void read_logic(namespaces *ns, cursor line)
 {
-    cpubind_driver_logic row = {0, 0};
-    scan_run cell[N_WANTED] = {{0, 0}, {0, 0}};
-    cpubind_text_status status;
-
-    if (ns->t.columns.n == 0)
-        return fail_at(in, run.at, "a row comes before the header of its table");
-    if (ns->n_row == ns->dev_num)
-        return fail_at(in, run.at, "a table has more rows than its head says");
-    status = read_cells(in, run, &ns->t.columns, cell);
-    if (status == CPUBIND_TEXT_OK)
-        status = read_id(in, cell[0], &ns->t.seen[0], &row.logic);
-    if (status == CPUBIND_TEXT_OK)
-        status = read_id(in, cell[1], &ns->t.seen[1], &row.udevid);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    ns->n_row++;
-    if (ns->is_own && ns->out)
-        ns->out[ns->t.n] = row;
-    ns->t.n += ns->is_own;
-    return CPUBIND_TEXT_OK;
-}
-
-static cpubind_text_status read_namespaces(const scan_text *in, namespaces *ns)
-{
-    scan_line line = {{0, 0}, 0, 0};
-    cpubind_text_status status;
-
-    while (next_line(in, &line, &status)) {
-        if (SCAN_IS(in, scan_word(in, line.run.at, line.run.end), "ns_id")) {
-            status = end_table(in, ns, line.run.at);
-            if (status == CPUBIND_TEXT_OK)
-                status = read_head(in, line.run, ns);
-        } else if (ns->has_table && is_columns(in, line.run, &ns->t.columns)) {
-            status = read_columns(in, line.run, &ns->t);
-        } else if (scan_starts_with_digit(in, line.run)) {
-            status = read_logic(in, line.run, ns);
-        } else {
-            pass_over(&ns->t, line.run);
-        }
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-    }
-    if (status == CPUBIND_TEXT_OK)
-        status = end_table(in, ns, in->len);
-    if (status == CPUBIND_TEXT_OK && !ns->has_own)
-        status = scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len,
-                           "no table is marked as the reader's");
-    return status;
+    cpubind_driver_logics *list = &ns->list;
+    cpubind_driver_logic row;
+    cursor cell[N_WANTED] = {line, line};
+    void *grown;
+    if (ns->t.n_column == 0)
+        (void)cursor_bad(&line, "a row comes before the header of its table");
+    if (ns->n_row++ == ns->dev_num)
+        (void)cursor_bad(&line, "a table has more rows than its head says");
+    read_cells(&ns->t, line, cell);
+    row.logic = read_id(cell[0], &ns->t.seen[0]);
+    row.udevid = read_id(cell[1], &ns->t.seen[1]);
+    if (!ns->is_own)
+        return;
+    grown = cursor_more(&line, ns->arena, list->row, list->n, 1, sizeof row);
+    if (!grown)
+        return;
+    list->row = (cpubind_driver_logic *)grown;
+    list->row[list->n++] = row;
 }
 
 cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t len,
-                                                    cpubind_driver_logics *list,
+                                                    cpubind_arena *arena,
+                                                    cpubind_driver_logics *out,
                                                     cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_piece unknown = {0, 0};
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, arena && out), line;
+    const size_t used = arena ? arena->used : 0;
     namespaces ns;
-    cpubind_text_status status;
-
-    if (!scan_is_text(text, len) || !list || !cursor_is_array(list->row, list->cap))
-        return scan_fail_arg(fault);
     memset(&ns, 0, sizeof ns);
-    ns.t.columns.name[0] = "logic_devid";
-    ns.t.columns.name[1] = "udevid";
-    ns.t.unknown = &unknown;
-    status = read_namespaces(&in, &ns);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    list->n = ns.t.n;
-    if (list->n > list->cap)
-        return scan_fail_space(&in);
-    list->unknown = unknown;
-    ns.out = list->row;
-    ns.t.n = ns.has_table = ns.is_own = ns.has_own = 0;
-    return read_namespaces(&in, &ns);
+    ns.t.name[0] = "logic_devid";
+    ns.t.name[1] = "udevid";
+    ns.t.unknown = &ns.list.unknown;
+    ns.arena = arena;
+    while (next_line(&c, &line)) {
+        cursor first = line;
+        if (cursor_is(cursor_word(&first), "ns_id")) {
+            end_table(&line, &ns);
+            read_head(&ns, line);
+        } else if (ns.has_table && is_columns(&ns.t, line)) {
+            read_columns(&ns.t, line);
+        } else if (cursor_is_digit(line.text[line.at])) {
+            read_logic(&ns, line);
+        } else {
+            pass_over(&ns.t, line);
+        }
+    }
+    end_table(&c, &ns);
+    if (!ns.has_own)
+        (void)cursor_fail(&c, CPUBIND_TEXT_ERR_MISSING, of.len,
+                          "no table is marked as the reader's");
+    if (cursor_ok(&c))
+        *out = ns.list;
+    else if (arena)
+        arena->used = used;
+    return of.status;
 }
 
 /* == devdrv_sysfs_bdf_to_devid ============================================== */
 
-/*   pci        = [ domain ":" ] bus ":" device "." function
- * A cell with one colon has no domain. */
-static cpubind_text_status read_address(const scan_text *in, scan_run cell,
-                                        cpubind_pci_address *pci)
-{
-    static const struct {
-        int32_t max;
-        char after;
-    } part[] = {{INT32_MAX, ':'}, {0xff, ':'}, {0x1f, '.'}, {7, 0}};
-    int32_t value[4] = {-1, -1, -1, -1}, n_colon = 0;
-
-    for (int32_t i = cell.at; i < cell.end; i++)
-        n_colon += in->text[i] == ':';
-    for (int32_t i = n_colon > 1 ? 0 : 1; i < 4; i++) {
-        const cpubind_text_status status =
-            scan_hex(in, &cell.at, cell.end, part[i].max, &value[i]);
-
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        if (part[i].after && (cell.at == cell.end || in->text[cell.at] != part[i].after))
-            return fail_at(in, cell.at, "a cell is no PCI address");
-        cell.at += part[i].after != 0;
-    }
-    if (!scan_is_empty(cell))
-        return fail_at(in, cell.at, "a byte does not belong to a PCI address");
-    *pci = (cpubind_pci_address){value[0], value[1], value[2], value[3]};
-    return CPUBIND_TEXT_OK;
-}
-
 /* Whether a line must be read as a row: it starts with a digit, or one of its words is like an
  * address. */
-static int is_row(const scan_text *in, scan_run rest)
+static int is_row(cursor line)
 {
-    scan_run word;
-
-    if (scan_starts_with_digit(in, rest))
-        return 1;
-    while (next_word(in, &rest, &word))
-        for (int32_t i = word.at; i + 1 < word.end && cursor_hex_value(in->text[word.at]) >= 0;
-             i++)
-            if (in->text[i] == ':')
-                return 1;
-    return 0;
+    int found = cursor_is_digit(line.text[line.at]);
+    cursor word;
+    while (!found && next_word(&line, &word)) {
+        const cursor before = cursor_cut(&word, ':');
+        found = cursor_left(&word) && cursor_is_hex(before.text[before.at]);
+    }
+    return found;
 }
 
 /*   arrow      = pci blanks "--->" blanks number LF */
-static cpubind_text_status read_arrow(const scan_text *in, scan_run rest, scan_run *cell)
+static void read_arrow(cursor line, cursor *cell)
 {
-    const int32_t start = rest.at;
-    scan_run arrow;
-
-    if (next_word(in, &rest, &cell[0]) && next_word(in, &rest, &arrow) &&
-        SCAN_IS(in, arrow, "--->") && next_word(in, &rest, &cell[1]) &&
-        scan_is_empty(scan_word(in, rest.at, rest.end)))
-        return CPUBIND_TEXT_OK;
-    return fail_at(in, start, "a row has no header, and is no address, arrow and number");
+    const cursor row = line;
+    cell[0] = cursor_word(&line);
+    const cursor arrow = cursor_word(&line);
+    cell[1] = cursor_word(&line);
+    if (!cursor_is(arrow, "--->") || !cursor_left(&cell[1]) || cursor_left(&line))
+        (void)cursor_bad(&row, "a row has no header, and is no address, arrow and number");
 }
 
-static cpubind_text_status read_function(const scan_text *in, scan_run run, table *t,
-                                         cpubind_driver_function *out)
+static void read_function(table *t, cursor line, cpubind_arena *arena,
+                          cpubind_driver_functions *list)
 {
-    cpubind_driver_function row = {{-1, 0, 0, 0}, 0};
-    scan_run cell[N_WANTED] = {{0, 0}, {0, 0}};
-    cpubind_text_status status =
-        t->columns.n > 0 ? read_cells(in, run, &t->columns, cell) : read_arrow(in, run, cell);
-
-    if (status == CPUBIND_TEXT_OK)
-        status = read_address(in, cell[0], &row.pci);
-    if (status == CPUBIND_TEXT_OK)
-        status = read_id(in, cell[1], &t->seen[1], &row.udevid);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (out)
-        out[t->n] = row;
-    t->n++;
-    return CPUBIND_TEXT_OK;
-}
-
-/* Reads the lines; `out` is NULL to check and count. */
-static cpubind_text_status read_functions(const scan_text *in, cpubind_piece *unknown,
-                                          cpubind_driver_function *out, int32_t *out_n)
-{
-    scan_line line = {{0, 0}, 0, 0};
-    cpubind_text_status status;
-    table t;
-
-    memset(&t, 0, sizeof t);
-    t.columns.name[0] = "bdf";
-    t.columns.name[1] = "udevid";
-    t.unknown = unknown;
-    while (next_line(in, &line, &status)) {
-        if (is_columns(in, line.run, &t.columns))
-            status = t.n > 0 ? fail_at(in, line.run.at, "a header comes after a row")
-                             : read_columns(in, line.run, &t);
-        else if (is_row(in, line.run))
-            status = read_function(in, line.run, &t, out);
-        else
-            pass_over(&t, line.run);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-    }
-    *out_n = t.n;
-    return status;
+    cpubind_driver_function row;
+    cursor cell[N_WANTED] = {line, line};
+    void *grown;
+    if (t->n_column > 0)
+        read_cells(t, line, cell);
+    else
+        read_arrow(line, cell);
+    row.pci = cpubind_priv_cursor_pci(cell[0]);
+    row.udevid = read_id(cell[1], &t->seen[1]);
+    grown = cursor_more(&line, arena, list->row, list->n, 1, sizeof row);
+    if (!grown)
+        return;
+    list->row = (cpubind_driver_function *)grown;
+    list->row[list->n++] = row;
 }
 
 cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len,
-                                                   cpubind_driver_functions *list,
+                                                   cpubind_arena *arena,
+                                                   cpubind_driver_functions *out,
                                                    cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_piece unknown = {0, 0};
-    cpubind_text_status status;
-    int32_t n = 0;
-
-    if (!scan_is_text(text, len) || !list || !cursor_is_array(list->row, list->cap))
-        return scan_fail_arg(fault);
-    status = read_functions(&in, &unknown, NULL, &n);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    list->n = n;
-    if (n > list->cap)
-        return scan_fail_space(&in);
-    list->unknown = unknown;
-    return read_functions(&in, &unknown, list->row, &n);
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, arena && out), line;
+    cpubind_driver_functions list = {NULL, 0, {0, 0}};
+    const size_t used = arena ? arena->used : 0;
+    table t;
+    memset(&t, 0, sizeof t);
+    t.name[0] = "bdf";
+    t.name[1] = "udevid";
+    t.unknown = &list.unknown;
+    while (next_line(&c, &line)) {
+        const int is_header = is_columns(&t, line);
+        if (is_header && list.n > 0)
+            (void)cursor_bad(&line, "a header comes after a row");
+        else if (is_header)
+            read_columns(&t, line);
+        else if (is_row(line))
+            read_function(&t, line, arena, &list);
+        else
+            pass_over(&t, line);
+    }
+    if (cursor_ok(&c))
+        *out = list;
+    else if (arena)
+        arena->used = used;
+    return of.status;
 }

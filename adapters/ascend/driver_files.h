@@ -69,22 +69,22 @@ typedef struct cpubind_driver_logic {
 } cpubind_driver_logic;
 
 typedef struct cpubind_driver_logics {
-    cpubind_driver_logic *row; /* in: the array */
-    int32_t cap;               /* in: elements of the array */
-    int32_t n;                 /* out: rows; after ERR_SPACE as many as the array needs */
-    cpubind_piece unknown;     /* out: the first line or column that was passed over; len 0:
-                                  none; not written after ERR_SPACE */
+    cpubind_driver_logic *row;
+    int32_t n;
+    cpubind_piece unknown; /* the first line or column that was passed over; len 0: none */
 } cpubind_driver_logics;
 
 /* Reads /proc/uda/namespace_node: the table that is marked as the one of the reader's mount
  * namespace, "(#)". The tables of other namespaces are checked and left out.
- *   out     *list, rows in the order of the text; no logic id and no udevid twice; n may be 0
+ *   in      arena, of which the rows are taken
+ *   out     *out, rows in the order of the text; no logic id and no udevid twice; n may be 0
  *   errors  ERR_ARG; ERR_MISSING: no table is marked; ERR_CUT: the last line lacks its line
  *           feed, or the last table a row; ERR_SYNTAX: a bad row or head, an id twice in a
- *           table, two tables are marked; ERR_RANGE; ERR_SPACE with list->n
+ *           table, two tables are marked; ERR_RANGE; ERR_SPACE: the arena is too small
  *   cost    O(len) */
 cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t len,
-                                                    cpubind_driver_logics *list,
+                                                    cpubind_arena *arena,
+                                                    cpubind_driver_logics *out,
                                                     cpubind_text_fault *fault);
 
 /* A row of devdrv_sysfs_bdf_to_devid. */
@@ -94,22 +94,23 @@ typedef struct cpubind_driver_function {
 } cpubind_driver_function;
 
 typedef struct cpubind_driver_functions {
-    cpubind_driver_function *row; /* in: the array */
-    int32_t cap;                  /* in: elements of the array */
-    int32_t n;                    /* out: rows; after ERR_SPACE as many as the array needs */
-    cpubind_piece unknown;        /* out: as in cpubind_driver_logics */
+    cpubind_driver_function *row;
+    int32_t n;
+    cpubind_piece unknown; /* as in cpubind_driver_logics */
 } cpubind_driver_functions;
 
 /* Reads devdrv_sysfs_bdf_to_devid of a PCI function, which lists the devices of all functions,
  * in its older form (rows "c1:00.0 ---> 3") and in that of 2026 (columns bdf, udevid, add_id).
  * An address may be there more than once: a function may have two devices, and two domains may
  * have the same bus.
- *   out     *list, rows in the order of the text; no udevid twice; n may be 0
+ *   in      arena, of which the rows are taken
+ *   out     *out, rows in the order of the text; no udevid twice; n may be 0
  *   errors  ERR_ARG; ERR_CUT: the last line lacks its line feed; ERR_SYNTAX: a bad row or
- *           header, a udevid twice; ERR_RANGE; ERR_SPACE with list->n
+ *           header, a udevid twice; ERR_RANGE; ERR_SPACE: the arena is too small
  *   cost    O(len) */
 cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len,
-                                                   cpubind_driver_functions *list,
+                                                   cpubind_arena *arena,
+                                                   cpubind_driver_functions *out,
                                                    cpubind_text_fault *fault);
 
 #ifdef __cplusplus

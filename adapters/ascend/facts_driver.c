@@ -419,22 +419,16 @@ static cpubind_problem_code check_table(reading *d)
 {
     facts_reader *r = d->r;
     const char *name = facts_function_path(r, &facts_npu(r->facts, 0)->pci, PCI_TABLE);
-    cpubind_driver_functions list = {NULL, 0, 0, {0, 0}};
+    cpubind_driver_functions list;
     cpubind_text_fault fault;
     cpubind_input answer;
     cpubind_text_status status;
     cpubind_problem_code code = ask_as_any_user(r, name, &answer);
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer) || answer.len == 0)
         return code;
-    status = cpubind_driver_parse_functions(answer.data, answer.len, &list, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE) {
-        list.cap = list.n;
-        list.row =
-            (cpubind_driver_function *)cpubind_arena_take(r->arena, list.cap, sizeof *list.row);
-        if (!list.row)
-            return facts_fail_memory(r);
-        status = cpubind_driver_parse_functions(answer.data, answer.len, &list, &fault);
-    }
+    status = cpubind_driver_parse_functions(answer.data, answer.len, r->arena, &list, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE)
+        return facts_fail_memory(r);
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, name, answer, &fault);
     facts_note_unknown(r, name, answer, list.unknown);
@@ -605,15 +599,9 @@ static cpubind_problem_code read_own_table(reading *d, cpubind_driver_logics *ou
     *is_there = 0;
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer))
         return code;
-    status = cpubind_driver_parse_namespaces(answer.data, answer.len, out, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE) {
-        out->cap = out->n;
-        out->row =
-            (cpubind_driver_logic *)cpubind_arena_take(r->arena, out->cap, sizeof *out->row);
-        if (!out->row)
-            return facts_fail_memory(r);
-        status = cpubind_driver_parse_namespaces(answer.data, answer.len, out, &fault);
-    }
+    status = cpubind_driver_parse_namespaces(answer.data, answer.len, r->arena, out, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE)
+        return facts_fail_memory(r);
     if (status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
     if (status != CPUBIND_TEXT_OK)

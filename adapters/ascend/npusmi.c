@@ -11,7 +11,6 @@
 
 /* A reading of one output, which grows its arrays at the end of the arena. */
 typedef struct reading {
-    scan_text in;
     cpubind_arena *arena;
     size_t used; /* of the arena, before */
     cpubind_text_fault fault;
@@ -20,74 +19,71 @@ typedef struct reading {
 
 /* Room for so many elements more behind n, in the array that the arena ends with. */
 #define MORE(r, array, n, more)                                                                \
-    (((array) = (__typeof__(array))cpubind_arena_more((r)->arena, (array), (n), (more),        \
-                                                      sizeof *(array))) != NULL ||             \
-     !fail_space(r))
-
-static int fail_space(reading *r)
-{
-    (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_SPACE, 0, "the arena is too small");
-    return 1;
-}
+    (((array) = (__typeof__(array))cursor_more(&(r)->t.all, (r)->arena, (array), (n), (more),  \
+                                               sizeof *(array))) != NULL)
 
 static int fail_at(reading *r, int32_t at, const char *what)
 {
     return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_SYNTAX, at, what);
 }
 
-/* Opens the text; returns 0 for arguments that are none. */
-static int open_text(reading *r, const char *text, int32_t len, cpubind_arena *arena,
-                     const void *out, table_kind kind)
+static int is_right(const reading *r)
 {
-    const scan_text in = {len > 0 ? text : "", len, &r->fault};
-    if (!scan_is_text(text, len) || !arena || !out)
-        return 0;
-    r->in = in;
+    return r->t.of.status == CPUBIND_TEXT_OK;
+}
+
+/* Opens the text; the reading fails where the other arguments are none. */
+static void open_text(reading *r, const char *text, int32_t len, cpubind_arena *arena,
+                      const void *out, table_kind kind)
+{
+    const int is_text = arena && out;
     r->arena = arena;
-    r->used = arena->used;
-    cpubind_priv_table_open(&r->t, &r->in, kind);
-    return 1;
+    r->used = arena ? arena->used : 0;
+    cpubind_priv_table_open(&r->t, text, is_text ? len : -1, kind, &r->fault);
 }
 
 /* Ends the reading. A text that is no table and holds a refusal is one. */
 static cpubind_text_status close_text(reading *r, cpubind_text_fault *fault)
 {
-    cpubind_text_status status = r->t.status;
+    const cpubind_text_status status = r->t.of.status;
     cpubind_piece line = {0, 0};
     if (status == CPUBIND_TEXT_OK)
         return status;
-    r->arena->used = r->used;
+    if (r->arena)
+        r->arena->used = r->used;
     if ((status == CPUBIND_TEXT_ERR_SYNTAX || status == CPUBIND_TEXT_ERR_CUT ||
          status == CPUBIND_TEXT_ERR_MISSING) &&
-        cpubind_npusmi_find_refusal(r->in.text, r->in.len, &line) != CPUBIND_NPUSMI_NONE)
-        status =
-            scan_fail(&r->in, CPUBIND_TEXT_ERR_REFUSED, line.at, "npu-smi refused to answer");
+        cpubind_npusmi_find_refusal(r->t.all.text, r->t.of.len, &line) != CPUBIND_NPUSMI_NONE) {
+        r->t.of.status = CPUBIND_TEXT_OK;
+        (void)cursor_fail(&r->t.all, CPUBIND_TEXT_ERR_REFUSED, line.at,
+                          "npu-smi refused to answer");
+    }
     if (fault)
         *fault = r->fault;
-    return status;
+    return r->t.of.status;
 }
 
 /* == Values ================================================================= */
 
-static scan_run value_of(const reading *r, table_column column)
+static cursor value_of(const reading *r, table_column column)
 {
     return r->t.value[column];
 }
 
 /* Reads the number of a column that the table may lack: -1 then. */
-static int read_number(reading *r, table_column column, scan_run run, int32_t *out)
+static int read_number(reading *r, table_column column, cursor run, int32_t *out)
 {
     *out = -1;
     if (!table_has(&r->t, column) && r->t.kind != TABLE_BOARD)
         return 1;
-    r->t.status = scan_whole_number(&r->in, run, INT32_MAX, out);
-    return r->t.status == CPUBIND_TEXT_OK;
+    *out = (int32_t)cursor_whole(run, INT32_MAX);
+    return is_right(r);
 }
 
 /* Reads a number behind which there may be a remark: "0 (card)". */
 static int read_remarked(reading *r, table_column column, int32_t *out)
 {
-    const scan_run run = value_of(r, column), number = table_before_remark(&r->in, run);
+    const cursor run = value_of(r, column), number = table_before_remark(run);
     if (number.end < run.end)
         cpubind_priv_table_note(&r->t, run);
     return read_number(r, column, number, out);
@@ -95,22 +91,21 @@ static int read_remarked(reading *r, table_column column, int32_t *out)
 
 static int read_bus(reading *r, cpubind_pci_address *pci)
 {
-    const scan_run run = value_of(r, TABLE_BUS), address = table_before_remark(&r->in, run);
-    const scan_run remark = {address.end, run.end};
+    const cursor run = value_of(r, TABLE_BUS), address = table_before_remark(run);
     if (address.end < run.end)
-        cpubind_priv_table_note(&r->t, scan_trim(&r->in, remark));
-    r->t.status = cpubind_priv_table_pci(&r->in, address, pci);
-    return r->t.status == CPUBIND_TEXT_OK;
+        cpubind_priv_table_note(&r->t, cursor_trim(table_from(run, address.end)));
+    *pci = cpubind_priv_table_pci(address);
+    return is_right(r);
 }
 
 /* Refuses a number that the runtime or the host gives once, and too many rows. */
 static int check_row(reading *r, int32_t n, int is_twice, const char *what)
 {
     if (is_twice)
-        return fail_at(r, r->t.line.run.at, what);
+        return fail_at(r, r->t.line.at, what);
     if (n < CPUBIND_MAX_DEVICES)
         return 1;
-    return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_RANGE, r->t.line.run.at,
+    return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_RANGE, r->t.line.at,
                                         "there are too many chips");
 }
 
@@ -122,13 +117,13 @@ static int check_row(reading *r, int32_t n, int is_twice, const char *what)
  * slot that it does not know. */
 static int read_id(reading *r, table_column column, int32_t *id)
 {
-    const scan_run run = value_of(r, column);
+    const cursor run = value_of(r, column);
     *id = -1;
-    if (column == TABLE_SLOT && (scan_is_empty(run) || SCAN_IS(&r->in, run, "-1")))
+    if (column == TABLE_SLOT && (table_is_empty(run) || cursor_is(run, "-1")))
         return 1;
-    if (column != TABLE_CARD && column != TABLE_CHIP && table_is_none(&r->in, run))
+    if (column != TABLE_CARD && column != TABLE_CHIP && table_is_none(run))
         return 1;
-    if (table_has(&r->t, column) && scan_is_empty(run))
+    if (table_has(&r->t, column) && table_is_empty(run))
         return fail_at(r, run.at, "the row lacks an id");
     return read_number(r, column, run, id);
 }
@@ -139,23 +134,22 @@ static int is_controller(const reading *r, const cpubind_npusmi_chip *chip)
 {
     const int has_logic = table_has(&r->t, TABLE_LOGIC),
               has_name = table_has(&r->t, TABLE_NAME);
-    const scan_run id = value_of(r, has_logic ? TABLE_LOGIC : TABLE_PHY);
-    const scan_run name = value_of(r, has_name ? TABLE_NAME : TABLE_OTHER);
-    if ((has_logic ? chip->logic : chip->phy) >= 0 || scan_is_empty(id))
+    const cursor id = value_of(r, has_logic ? TABLE_LOGIC : TABLE_PHY);
+    const cursor name = value_of(r, has_name ? TABLE_NAME : TABLE_OTHER);
+    if ((has_logic ? chip->logic : chip->phy) >= 0 || table_is_empty(id))
         return 0;
-    return SCAN_IS(&r->in, id, "MCU") || (!has_name && !table_has(&r->t, TABLE_OTHER)) ||
-           table_is_digits(&r->in, name) ||
-           scan_starts_with_letters(r->in.text + name.at, name.end - name.at, "Mcu");
+    return cursor_is(id, "MCU") || (!has_name && !table_has(&r->t, TABLE_OTHER)) ||
+           table_is_digits(name) || cursor_starts_as(&name, "Mcu");
 }
 
 /* Fails a table without logic ids that may have them in a column of another name: only on a 950
  * the NPU ID is the logic id. */
-static int check_product(reading *r, scan_run name)
+static int check_product(reading *r, cursor name)
 {
     if (table_has(&r->t, TABLE_LOGIC) || !table_has(&r->t, TABLE_OTHER))
         return 1;
-    for (scan_run run = name; run.at < run.end; run.at++)
-        if (SCAN_STARTS(&r->in, run, "950"))
+    for (cursor run = name; run.at < run.end; run.at++)
+        if (cursor_starts(&run, "950"))
             return 1;
     return fail_at(r, r->t.head->other.at,
                    "the table has no logic ids, unless they are in a column of another name");
@@ -163,7 +157,7 @@ static int check_product(reading *r, scan_run name)
 
 static int read_chip(reading *r, cpubind_npusmi_map *map)
 {
-    cpubind_npusmi_chip chip = {.name = scan_slice(value_of(r, TABLE_NAME))};
+    cpubind_npusmi_chip chip = {.name = cursor_piece(value_of(r, TABLE_NAME))};
     int32_t slot;
     int is_twice = 0, is_logic_twice = 0;
     if (!read_id(r, TABLE_CARD, &chip.card) || !read_id(r, TABLE_CHIP, &chip.chip) ||
@@ -184,7 +178,7 @@ static int read_chip(reading *r, cpubind_npusmi_map *map)
         !MORE(r, map->chip, map->n_chip, 1))
         return 0;
     map->chip[map->n_chip++] = chip;
-    if (scan_is_empty(r->t.first))
+    if (table_is_empty(r->t.first))
         r->t.first = value_of(r, TABLE_NAME);
     return 1;
 }
@@ -198,13 +192,12 @@ cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
     reading r;
     cpubind_npusmi_map map = {.n_chip = 0};
     table_event event;
-    if (!open_text(&r, text, len, arena, out, TABLE_MAP))
-        return scan_fail_arg(fault);
+    open_text(&r, text, len, arena, out, TABLE_MAP);
     while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
         if (event == TABLE_RECORD && !read_chip(&r, &map))
             break;
-    if (r.t.status == CPUBIND_TEXT_OK && map.n_chip == 0) {
-        if (r.t.n_head > 0 || scan_is_empty(r.t.near))
+    if (is_right(&r) && map.n_chip == 0) {
+        if (r.t.n_head > 0 || table_is_empty(r.t.near))
             (void)cpubind_priv_table_fail(&r.t, CPUBIND_TEXT_ERR_MISSING, len,
                                           r.t.n_head > 0 ? "the table has no NPU"
                                                          : "there is no header");
@@ -216,7 +209,7 @@ cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
     map.has_logic = table_has(&r.t, TABLE_LOGIC);
     map.has_name = table_has(&r.t, TABLE_NAME);
     map.unknown = r.t.unknown;
-    if (r.t.status == CPUBIND_TEXT_OK)
+    if (is_right(&r))
         *out = map;
     return close_text(&r, fault);
 }
@@ -247,15 +240,15 @@ static int read_labels(reading *r, cpubind_npusmi_topo *topo)
     const table_head *h = r->t.head;
     if (topo->row) {
         if (lacks_row(topo) || r->t.next.has >> TABLE_CPUS & 1u)
-            return fail_at(r, r->t.line.run.at, "the header occurs twice");
+            return fail_at(r, r->t.line.at, "the header occurs twice");
         r->t.section = TABLE_ANOTHER;
-        cpubind_priv_table_note(&r->t, r->t.line.run);
+        cpubind_priv_table_note(&r->t, r->t.line);
         return 1;
     }
     for (int32_t i = 0; i < h->n; i++) {
         cpubind_npusmi_affinity row = {-1, -1, 0};
-        const scan_run name = h->title[i].name;
-        const char kind = cursor_lower(cpubind_priv_table_label(&r->in, name, &row.id));
+        const cursor name = h->title[i].name;
+        const char kind = cursor_lower(cpubind_priv_table_label(name, &row.id));
         const cpubind_npusmi_label label =
             kind == 'h' ? CPUBIND_NPUSMI_LABEL_PHY : CPUBIND_NPUSMI_LABEL_CARD;
         if (h->title[i].column != TABLE_LINK || kind == 'i')
@@ -274,14 +267,14 @@ static int read_labels(reading *r, cpubind_npusmi_topo *topo)
 
 static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
 {
-    const scan_run label = value_of(r, TABLE_LABEL), cpus = value_of(r, TABLE_CPUS);
+    const cursor label = value_of(r, TABLE_LABEL), cpus = value_of(r, TABLE_CPUS);
     int32_t id = -1;
-    const char kind = cursor_lower(cpubind_priv_table_label(&r->in, label, &id));
+    const char kind = cursor_lower(cpubind_priv_table_label(label, &id));
     cpubind_npusmi_affinity *row = find_row(topo, id);
     cpubind_int_list list = {NULL, 0, 0};
     cpubind_text_fault fault;
-    const char *text = r->in.text + cpus.at;
-    const int32_t len = table_is_none(&r->in, cpus) ? 0 : cpus.end - cpus.at;
+    const char *text = r->t.all.text + cpus.at;
+    const int32_t len = table_is_none(cpus) ? 0 : cpus.end - cpus.at;
     cpubind_text_status status;
     if (kind == 'i')
         return 1;
@@ -310,17 +303,17 @@ static int check_topo(reading *r, const cpubind_npusmi_topo *topo)
 {
     const table_head *h = r->t.head;
     int has_any = 0;
-    if (r->t.status != CPUBIND_TEXT_OK)
+    if (!is_right(r))
         return 0;
     for (int32_t i = 0; i < topo->n_row; i++)
         has_any |= topo->row[i].first >= 0;
     if (!has_any)
-        return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->in.len,
+        return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->t.of.len,
                                             r->t.n_head ? "the table has no row"
                                                         : "there is no header");
     for (int32_t i = 0, k = 0; i < h->n && k < topo->n_row; i++) {
         int32_t id = -1;
-        if (!cpubind_priv_table_label(&r->in, h->title[i].name, &id) || topo->row[k].id != id)
+        if (!cpubind_priv_table_label(h->title[i].name, &id) || topo->row[k].id != id)
             continue;
         if (topo->row[k++].first < 0)
             return fail_at(r, h->title[i].name.at, "a label of the header has no row");
@@ -335,8 +328,7 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
     reading r;
     cpubind_npusmi_topo topo = {.n_row = 0};
     table_event event;
-    if (!open_text(&r, text, len, arena, out, TABLE_TOPO))
-        return scan_fail_arg(fault);
+    open_text(&r, text, len, arena, out, TABLE_TOPO);
     while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
         if ((event == TABLE_HEADER && !read_labels(&r, &topo)) ||
             (event == TABLE_RECORD && !read_affinity(&r, &topo)))
@@ -351,26 +343,26 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
 /* == info =================================================================== */
 
 /* Whether a cell is no health: a pid or a value, an address. "2-Warn" is one. */
-static int is_no_health(const scan_text *in, scan_run cell)
+static int is_no_health(cursor cell)
 {
     int32_t n_letter = 0;
-    if (!scan_starts_with_digit(in, cell))
+    if (!table_starts_with_digit(cell))
         return 0;
-    for (; cell.at < cell.end && in->text[cell.at] != ':'; cell.at++)
-        n_letter += cursor_is_letter(in->text[cell.at]);
+    for (; cell.at < cell.end && cell.text[cell.at] != ':'; cell.at++)
+        n_letter += cursor_is_letter(cell.text[cell.at]);
     return n_letter < 2 || cell.at < cell.end;
 }
 
 static int read_device(reading *r, cpubind_npusmi_info *info)
 {
     cpubind_npusmi_device device = {.pci = {-1, -1, -1, -1}};
-    const scan_run health = value_of(r, TABLE_HEALTH);
+    const cursor health = value_of(r, TABLE_HEALTH);
     int is_twice = 0;
     if (!read_number(r, TABLE_CARD, value_of(r, TABLE_CARD), &device.card))
         return 0;
-    if (is_no_health(&r->in, health))
+    if (is_no_health(health))
         return fail_at(r, health.at, "a cell is no health of a device");
-    if (scan_starts_with_digit(&r->in, health))
+    if (table_starts_with_digit(health))
         cpubind_priv_table_note(&r->t, health);
     if (!read_number(r, TABLE_CHIP, value_of(r, TABLE_CHIP), &device.chip) ||
         !read_number(r, TABLE_PHY, value_of(r, TABLE_PHY), &device.phy) ||
@@ -391,32 +383,32 @@ static int read_device(reading *r, cpubind_npusmi_info *info)
 }
 
 /* Whether a cell hides a number: "-", "NA", "N/A", "***". */
-static int is_hidden(const scan_text *in, scan_run cell)
+static int is_hidden(cursor cell)
 {
-    int32_t at = cell.at;
-    while (at < cell.end && in->text[at] == '*')
-        at++;
-    return (at == cell.end && at > cell.at) || table_is_none(in, cell);
+    cursor rest = cell;
+    while (cursor_takes(&rest, "*"))
+        ;
+    return (table_is_empty(rest) && !table_is_empty(cell)) || table_is_none(cell);
 }
 
 /* Reads a pid that may be hidden, in a column that may be missing: -1 then. */
 static int read_pid(reading *r, table_column column, int32_t *pid)
 {
     *pid = -1;
-    return is_hidden(&r->in, value_of(r, column)) || read_remarked(r, column, pid);
+    return is_hidden(value_of(r, column)) || read_remarked(r, column, pid);
 }
 
 static int read_process(reading *r, cpubind_npusmi_info *info)
 {
     cpubind_npusmi_process process;
-    const scan_run memory = value_of(r, TABLE_MEMORY);
+    const cursor memory = value_of(r, TABLE_MEMORY);
     int32_t own;
     if (!read_number(r, TABLE_CARD, value_of(r, TABLE_CARD), &process.card) ||
         !read_number(r, TABLE_CHIP, value_of(r, TABLE_CHIP), &process.chip) ||
         !read_pid(r, TABLE_PID, &process.pid) || !read_pid(r, TABLE_OWN_PID, &own))
         return 0;
-    if (table_has(&r->t, TABLE_MEMORY) && !is_hidden(&r->in, memory) &&
-        !scan_starts_with_digit(&r->in, memory))
+    if (table_has(&r->t, TABLE_MEMORY) && !is_hidden(memory) &&
+        !table_starts_with_digit(memory))
         return fail_at(r, memory.at, "a memory size is no number");
     if (!MORE(r, info->process, info->n_process, 1))
         return 0;
@@ -435,7 +427,7 @@ typedef struct info_end {
 static int take_event(reading *r, cpubind_npusmi_info *info, info_end *end, table_event event)
 {
     const int is_user = r->t.section == TABLE_USERS;
-    if (event == TABLE_REMARK && r->in.text[r->t.line.run.at] != '|')
+    if (event == TABLE_REMARK && r->t.all.text[r->t.line.at] != '|')
         return 1;
     end->event = event;
     end->rule = r->t.rule;
@@ -452,10 +444,10 @@ static int take_event(reading *r, cpubind_npusmi_info *info, info_end *end, tabl
 static void check_end(reading *r, cpubind_npusmi_info *info, const info_end *end)
 {
     const char *what = NULL;
-    if (r->t.status != CPUBIND_TEXT_OK)
+    if (!is_right(r))
         return;
     if (!info->has_process_table && info->n_device == 0)
-        (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->in.len,
+        (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->t.of.len,
                                       "there is no table of devices or processes");
     else if (r->t.section == TABLE_ANOTHER)
         return;
@@ -466,7 +458,7 @@ static void check_end(reading *r, cpubind_npusmi_info *info, const info_end *end
     else if (end->has_rules && end->event != TABLE_RULE)
         what = "the rule after the last process is missing";
     if (what)
-        (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_CUT, r->in.len, what);
+        (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_CUT, r->t.of.len, what);
 }
 
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
@@ -477,37 +469,33 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
     cpubind_npusmi_info info = {.n_device = 0};
     info_end end = {.n_row = 0};
     table_event event;
-    if (!open_text(&r, text, len, arena, out, TABLE_INFO))
-        return scan_fail_arg(fault);
+    open_text(&r, text, len, arena, out, TABLE_INFO);
     while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
         if (!take_event(&r, &info, &end, event))
             break;
     check_end(&r, &info, &end);
-    info.process_status = r.t.status;
-    if (info.has_process_table && info.n_device > 0 && r.t.status != CPUBIND_TEXT_OK &&
-        r.t.status != CPUBIND_TEXT_ERR_SPACE) {
+    info.process_status = r.t.of.status;
+    if (info.has_process_table && info.n_device > 0 && !is_right(&r) &&
+        r.t.of.status != CPUBIND_TEXT_ERR_SPACE) {
         info.process_fault = r.fault;
         info.n_process = 0;
         info.is_open = 1;
-        r.t.status = CPUBIND_TEXT_OK;
+        r.t.of.status = CPUBIND_TEXT_OK;
     }
     info.unknown = r.t.unknown;
-    if (r.t.status == CPUBIND_TEXT_OK)
+    if (is_right(&r))
         *out = info;
     return close_text(&r, fault);
 }
 
 cpubind_piece cpubind_npusmi_version(const char *text, int32_t len)
 {
-    const scan_text in = {text, len, NULL};
-    scan_line line = {{0, 0}, 0, 0};
     const cpubind_piece none = {0, 0};
-    while (scan_is_text(text, len) && scan_next_line(&in, &line)) {
-        const scan_run bar = scan_word(&in, line.run.at, line.run.end);
-        const scan_run word = scan_word(&in, bar.end, line.run.end);
-        if (SCAN_IS(&in, bar, "|") && SCAN_IS(&in, word, "npu-smi"))
-            return scan_slice(scan_word(&in, word.end, line.run.end));
-    }
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, 1), line;
+    while (cursor_line(&c, &line))
+        if (cursor_is(cursor_word(&line), "|") && cursor_is(cursor_word(&line), "npu-smi"))
+            return cursor_piece(cursor_word(&line));
     return none;
 }
 
@@ -523,7 +511,7 @@ static int read_board(reading *r, cpubind_npusmi_boards *boards)
     int is_twice = 0;
     if (!read_remarked(r, TABLE_CARD, &board.card) ||
         (seen >> TABLE_CHIP & 1u && !read_remarked(r, TABLE_CHIP, &board.chip)) ||
-        (seen >> TABLE_CHIPS & 1u && !SCAN_IS(&r->in, value_of(r, TABLE_CHIPS), "NA") &&
+        (seen >> TABLE_CHIPS & 1u && !cursor_is(value_of(r, TABLE_CHIPS), "NA") &&
          !read_remarked(r, TABLE_CHIPS, &board.n_chip)) ||
         (seen >> TABLE_BUS & 1u && !read_bus(r, &board.pci)))
         return 0;
@@ -548,16 +536,15 @@ cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
     reading r;
     cpubind_npusmi_boards boards = {.n_board = 0};
     table_event event;
-    if (!open_text(&r, text, len, arena, out, TABLE_BOARD))
-        return scan_fail_arg(fault);
+    open_text(&r, text, len, arena, out, TABLE_BOARD);
     while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
         if (event == TABLE_RECORD && !read_board(&r, &boards))
             break;
-    if (r.t.status == CPUBIND_TEXT_OK && boards.n_board == 0)
+    if (is_right(&r) && boards.n_board == 0)
         (void)cpubind_priv_table_fail(&r.t, CPUBIND_TEXT_ERR_MISSING, len,
                                       "there is no NPU ID with an address");
     boards.unknown = r.t.unknown;
-    if (r.t.status == CPUBIND_TEXT_OK)
+    if (is_right(&r))
         *out = boards;
     return close_text(&r, fault);
 }

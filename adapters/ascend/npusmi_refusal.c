@@ -4,10 +4,11 @@
  * Pure. The exit status is not used: npu-smi exits with 0 after some refusals. The messages are
  * those of npu-smi 21 to 26.
  */
+#include "npusmi.h"
+
 #include <string.h>
 
-#include "../text/scan.h"
-#include "npusmi.h"
+#include "../text/cursor.h"
 
 #define LOST "Failed to get chip number of card"
 
@@ -82,34 +83,22 @@ static const char *const not_run[] = {
     "\xe6\x9d\x83\xe9\x99\x90\xe4\xb8\x8d\xe5\xa4\x9f",
 };
 
-static int starts_with(const scan_text *in, scan_run run, const char *word)
+static int holds(cursor line, const char *bytes)
 {
-    return scan_starts_with_letters(in->text + run.at, run.end - run.at, word);
+    while (cursor_left(&line) && !cursor_starts(&line, bytes))
+        line.at++;
+    return cursor_left(&line);
 }
 
-static int holds(const scan_text *in, scan_run run, const char *bytes)
-{
-    for (const int32_t n = (int32_t)strlen(bytes); run.end - run.at >= n; run.at++) {
-        const char *first =
-            (const char *)memchr(in->text + run.at, bytes[0], (size_t)(run.end - run.at));
-        if (!first)
-            return 0;
-        run.at = (int32_t)(first - in->text);
-        if (scan_starts(in, run, bytes, n))
-            return 1;
-    }
-    return 0;
-}
-
-static cpubind_npusmi_refusal refusal_of(const scan_text *in, scan_run run)
+static cpubind_npusmi_refusal refusal_of(cursor line)
 {
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (starts_with(in, run, starts[i].text))
+        if (cursor_starts_as(&line, starts[i].text))
             return starts[i].refusal;
-    if (scan_is_empty(run) || in->text[run.at] == '|' || !holds(in, run, "npu-smi"))
+    if (cursor_next(&line) == '|' || !holds(line, "npu-smi"))
         return CPUBIND_NPUSMI_NONE;
     for (size_t i = 0; i < sizeof not_run / sizeof *not_run; i++)
-        if (holds(in, run, not_run[i]))
+        if (holds(line, not_run[i]))
             return CPUBIND_NPUSMI_NOT_RUN;
     return CPUBIND_NPUSMI_NONE;
 }
@@ -117,14 +106,16 @@ static cpubind_npusmi_refusal refusal_of(const scan_text *in, scan_run run)
 cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
                                                    cpubind_piece *out_line)
 {
-    const scan_text in = {text, len, NULL};
-    scan_line line = {{0, 0}, 0, 0};
-    while (scan_is_text(text, len) && scan_next_line(&in, &line)) {
-        const cpubind_npusmi_refusal refusal = refusal_of(&in, line.run);
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, 1), line;
+    while (cursor_line(&c, &line)) {
+        cpubind_npusmi_refusal refusal;
+        line = cursor_trim(line);
+        refusal = refusal_of(line);
         if (refusal == CPUBIND_NPUSMI_NONE)
             continue;
         if (out_line)
-            *out_line = scan_slice(line.run);
+            *out_line = cursor_piece(line);
         return refusal;
     }
     return CPUBIND_NPUSMI_NONE;
@@ -132,10 +123,12 @@ cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len
 
 int32_t cpubind_npusmi_count_lost(const char *text, int32_t len)
 {
-    const scan_text in = {text, len, NULL};
-    scan_line line = {{0, 0}, 0, 0};
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, 1), line;
     int32_t n = 0;
-    while (scan_is_text(text, len) && scan_next_line(&in, &line))
-        n += starts_with(&in, line.run, LOST);
+    while (cursor_line(&c, &line)) {
+        line = cursor_trim(line);
+        n += cursor_starts_as(&line, LOST);
+    }
     return n;
 }

@@ -12,7 +12,7 @@
 
 #include "../model/products.h"
 #include "../model/vendor.h"
-#include "../text/scan.h"
+#include "../text/cursor.h"
 #include "doctor_inputs.h"
 #include "input_list.h"
 #include "npusmi.h"
@@ -26,21 +26,45 @@
 #define INPUT_ENV       "env"
 #define INPUT_NPUSMI    "cmd/npu-smi" /* how the names of all its outputs start */
 
-/* A text that is read through `in` and written through `text`. */
+/* A text that is read through `all` and written through `text`. */
 typedef struct redactor {
-    scan_text in;
+    cursor all;
     char *text;
 } redactor;
 
-static int ends_with_letters(const char *bytes, int32_t len, const char *letters)
+/* Whether n bytes are equal, ASCII letters compared without case. */
+static int is_same(const char *a, const char *b, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (cursor_lower(a[i]) != cursor_lower(b[i]))
+            return 0;
+    return 1;
+}
+
+static int starts_with(const char *bytes, int32_t len, const char *letters)
 {
     const int32_t n = (int32_t)strlen(letters);
-    return len >= n && scan_same_letters(bytes + len - n, letters, n);
+    return len >= n && is_same(bytes, letters, n);
+}
+
+static int ends_with(const char *bytes, int32_t len, const char *letters)
+{
+    const int32_t n = (int32_t)strlen(letters);
+    return len >= n && is_same(bytes + len - n, letters, n);
+}
+
+/* Steps to the next line, without the blanks around it. */
+static int next_line(cursor *c, cursor *line)
+{
+    if (!cursor_line(c, line))
+        return 0;
+    *line = cursor_trim(*line);
+    return 1;
 }
 
 /* Overwrites a run, except blanks, control characters and bars, which form lines and tables.
  * *count grows by one when a byte was changed. */
-static void overwrite(const redactor *r, scan_run run, int32_t *count)
+static void overwrite(const redactor *r, cursor run, int32_t *count)
 {
     int is_changed = 0;
     for (int32_t i = run.at; i < run.end; i++) {
@@ -54,12 +78,11 @@ static void overwrite(const redactor *r, scan_run run, int32_t *count)
 }
 
 /* Whether npu-smi says in this line that it could not do something. */
-static int is_refusal(const redactor *r, scan_run line)
+static int is_refusal(cursor line)
 {
-    const char *text = r->text + line.at;
-    const int32_t len = line.end - line.at;
-    return scan_starts_with_letters(text, len, "Failed to get") ||
-           cpubind_npusmi_find_refusal(text, len, NULL) != CPUBIND_NPUSMI_NONE;
+    return cursor_starts_as(&line, "Failed to get") ||
+           cpubind_npusmi_find_refusal(line.text + line.at, cursor_len(&line), NULL) !=
+               CPUBIND_NPUSMI_NONE;
 }
 
 /* == The process table ====================================================== */
@@ -68,31 +91,26 @@ enum { MAX_CELLS = 16, NAME_CELL = 2, PROCESS_CELLS = 4 };
 
 /* A line with bars. The first bar may be missing. */
 typedef struct bar_row {
-    scan_run line;
+    cursor line;
     int32_t n; /* cells that end with a bar; there may be more than are held */
-    scan_run cell[MAX_CELLS];
+    cursor cell[MAX_CELLS];
     int32_t rest; /* after the last bar */
 } bar_row;
 
-static void split_row(const redactor *r, scan_run line, bar_row *row)
+static void split_row(cursor line, bar_row *row)
 {
-    int32_t at = line.at;
+    cursor rest = line, cell;
     row->line = line;
     row->n = 0;
-    at += at < line.end && r->text[at] == '|';
-    for (;;) {
-        const char *bar = at < line.end
-                              ? (const char *)memchr(r->text + at, '|', (size_t)(line.end - at))
-                              : NULL;
-        const scan_run cell = {at, bar ? (int32_t)(bar - r->text) : line.end};
+    (void)cursor_takes(&rest, "|");
+    for (;; row->n++) {
+        cell = cursor_cut(&rest, '|');
         if (row->n < MAX_CELLS)
             row->cell[row->n] = cell;
-        if (!bar)
+        if (rest.at == cell.end) /* no bar is left */
             break;
-        at = cell.end + 1;
-        row->n++;
     }
-    row->rest = at;
+    row->rest = cell.at;
 }
 
 static int is_closed(const bar_row *row)
@@ -100,34 +118,34 @@ static int is_closed(const bar_row *row)
     return row->rest == row->line.end && row->n > 0;
 }
 
-static int is_blank(const redactor *r, scan_run run)
+static int is_blank(cursor run)
 {
-    return scan_is_empty(scan_trim(&r->in, run));
+    return table_is_empty(cursor_trim(run));
 }
 
 /* Whether a line is a rule: bars inside it do not make it a row. */
-static int is_rule(const redactor *r, scan_run line)
+static int is_rule(cursor line)
 {
-    const char *text = r->text + line.at;
-    return line.end - line.at > 2 && text[0] == '+' && (text[1] == '-' || text[1] == '=') &&
-           r->text[line.end - 1] == '+';
+    return cursor_len(&line) > 2 &&
+           (cursor_starts(&line, "+-") || cursor_starts(&line, "+=")) &&
+           line.text[line.end - 1] == '+';
 }
 
 /* Finds the name of a process, which may hold bars. In a whole row the cells after it are found
  * from the right. In a cut row all that follows the cell before it counts as the name,
  * without the end of a rule. */
-static scan_run find_name(const redactor *r, const bar_row *row, int32_t at, int32_t n_cell)
+static cursor find_name(const bar_row *row, int32_t at, int32_t n_cell)
 {
-    scan_run name = {row->cell[at].at, row->line.end};
+    cursor name = table_from(row->line, row->cell[at].at);
     if (!is_closed(row) || row->n < n_cell) {
-        name.end -= is_rule(r, row->line);
+        name.end -= is_rule(row->line);
         return name;
     }
     name.end--;
     for (int32_t i = at + 1; i < n_cell; i++) {
         do
             name.end--;
-        while (r->text[name.end] != '|');
+        while (name.text[name.end] != '|');
     }
     return name;
 }
@@ -136,16 +154,16 @@ static scan_run find_name(const redactor *r, const bar_row *row, int32_t at, int
  * below a damaged header; not the health of a device, by which the reader knows one. */
 static void redact_unplaced(const redactor *r, const bar_row *row, int32_t *count)
 {
-    const scan_run key = scan_trim(&r->in, row->cell[0]);
-    if (r->text[row->line.at] != '|' || !scan_starts_with_digit(&r->in, key) ||
+    const cursor key = cursor_trim(row->cell[0]);
+    if (r->text[row->line.at] != '|' || !table_starts_with_digit(key) ||
         row->n + !is_closed(row) < PROCESS_CELLS)
         return;
     for (int32_t i = NAME_CELL; i < MAX_CELLS && i < row->n + !is_closed(row); i++) {
-        scan_run word = row->cell[i];
+        cursor word = row->cell[i];
         while (word.at < word.end && !cursor_is_letter(r->text[word.at]) &&
                (unsigned char)r->text[word.at] < 0x80)
             word.at++;
-        if (!SCAN_IS(&r->in, scan_trim(&r->in, row->cell[i]), "OK"))
+        if (!cursor_is(cursor_trim(row->cell[i]), "OK"))
             overwrite(r, word, count);
     }
 }
@@ -154,27 +172,26 @@ static void redact_unplaced(const redactor *r, const bar_row *row, int32_t *coun
  * The reader says where the table is, and which cell has the name. */
 static void redact_processes(const redactor *r, int32_t *count)
 {
-    const scan_text in = {r->text, r->in.len, NULL};
     table t;
-    cpubind_priv_table_open(&t, &in, TABLE_INFO);
-    for (int32_t last = -1; t.line.next > last;) {
+    cpubind_priv_table_open(&t, r->text, cursor_len(&r->all), TABLE_INFO, NULL);
+    for (int32_t last = -1; t.all.at > last;) {
         const table_event event = cpubind_priv_table_next(&t);
         const int32_t name = cpubind_priv_table_place(&t, TABLE_PROCESS);
         bar_row row;
         last = t.start;
-        if (event == TABLE_END && t.status == CPUBIND_TEXT_OK)
+        if (event == TABLE_END && t.of.status == CPUBIND_TEXT_OK)
             return;
-        t.status = CPUBIND_TEXT_OK; /* on with the next line */
+        t.of.status = CPUBIND_TEXT_OK; /* on with the next line */
         t.at_head = event == TABLE_END ? 0 : t.at_head;
-        split_row(r, t.line.run, &row);
-        if (event == TABLE_HEADER || scan_is_empty(t.line.run))
+        split_row(t.line, &row);
+        if (event == TABLE_HEADER || table_is_empty(t.line))
             continue;
         if (t.section != TABLE_USERS && event != TABLE_RECORD &&
             (t.section != TABLE_ROWS || row.n > t.head->n_cell))
             redact_unplaced(r, &row, count);
         else if (t.section == TABLE_USERS && name >= 0 && row.n >= name &&
-                 (r->text[t.line.run.at] == '|' || !is_refusal(r, t.line.run)))
-            overwrite(r, find_name(r, &row, name, t.head->n_cell), count);
+                 (cursor_starts(&t.line, "|") || !is_refusal(t.line)))
+            overwrite(r, find_name(&row, name, t.head->n_cell), count);
     }
 }
 
@@ -186,10 +203,10 @@ static const char *const secret_keys[] = {
     "Serial Number", "Serial No", "Serial No.", "SN", "Die ID", "UUID", "GUID", "MAC Address",
 };
 
-static int is_secret(const redactor *r, scan_run key)
+static int is_secret(cursor key)
 {
     for (size_t i = 0; i < sizeof secret_keys / sizeof secret_keys[0]; i++)
-        if (ends_with_letters(r->text + key.at, key.end - key.at, secret_keys[i]))
+        if (ends_with(key.text + key.at, cursor_len(&key), secret_keys[i]))
             return 1;
     return 0;
 }
@@ -197,21 +214,16 @@ static int is_secret(const redactor *r, scan_run key)
 /*   line = key ":" value / ":" value         the second form continues the value before it */
 static void redact_serials(const redactor *r, int32_t *count)
 {
-    scan_line line = {{0, 0}, 0, 0};
+    cursor all = r->all, line;
     int is_on = 0;
-    while (scan_next_line(&r->in, &line)) {
-        const scan_run run = line.run;
-        const char *colon =
-            scan_is_empty(run)
-                ? NULL
-                : (const char *)memchr(r->text + run.at, ':', (size_t)(run.end - run.at));
-        const int32_t at = colon ? (int32_t)(colon - r->text) : run.end;
-        const scan_run before = {run.at, at}, after = {at + 1, run.end};
-        if (!colon)
+    while (next_line(&all, &line)) {
+        cursor after = line;
+        const cursor key = cursor_cut(&after, ':');
+        if (key.end == line.end)
             continue;
-        if (!is_blank(r, before))
-            is_on = is_secret(r, scan_trim(&r->in, before));
-        if (is_on && !SCAN_IS(&r->in, scan_trim(&r->in, after), "NA") && !is_refusal(r, run))
+        if (!is_blank(key))
+            is_on = is_secret(cursor_trim(key));
+        if (is_on && !cursor_is(cursor_trim(after), "NA") && !is_refusal(line))
             overwrite(r, after, count);
     }
 }
@@ -220,59 +232,47 @@ static void redact_serials(const redactor *r, int32_t *count)
  * The name may hold brackets and line feeds: it ends at the last ") task_id ". */
 static void redact_summary(const redactor *r, int32_t *count)
 {
-    static const char end[] = ") task_id ";
-    const char *open = (const char *)memchr(r->text, '(', (size_t)r->in.len);
-    const int32_t n = (int32_t)sizeof end - 1;
-    scan_run name = {open ? (int32_t)(open - r->text) + 1 : r->in.len, r->in.len};
-    for (int32_t at = r->in.len - n; at >= name.at; at--)
-        if (memcmp(r->text + at, end, (size_t)n) == 0) {
-            name.end = at;
-            break;
-        }
-    if (open)
-        overwrite(r, name, count);
+    cursor name = r->all, end;
+    (void)cursor_cut(&name, '(');
+    for (end = name; cursor_left(&end); end.at++)
+        if (cursor_starts(&end, ") task_id "))
+            name.end = end.at;
+    overwrite(r, name, count);
 }
 
 /* Whether the name of a process or a thread says what it is for, which checks ask: irqbalance
  * or a thread with a role. */
-static int is_known_name(const redactor *r, scan_run run)
+static int is_known_name(cursor run)
 {
     char name[16] = "";
-    while (run.at < run.end && (r->text[run.at] == ' ' || r->text[run.at] == '\t'))
-        run.at++;
-    while (run.end > run.at && r->text[run.end - 1] == '\n')
-        run.end--;
-    if (run.end - run.at >= (int32_t)sizeof name)
+    while (cursor_takes(&run, " ") || cursor_takes(&run, "\t"))
+        ;
+    while (cursor_drops(&run, "\n"))
+        ;
+    if (cursor_len(&run) >= (int32_t)sizeof name)
         return 0;
-    memcpy(name, r->text + run.at, (size_t)(run.end - run.at));
-    return SCAN_IS(&r->in, run, "irqbalance") ||
+    memcpy(name, run.text + run.at, (size_t)cursor_len(&run));
+    return cursor_is(run, "irqbalance") ||
            cpubind_thread_role_of(name, CPUBIND_THREADS_PRODUCT) != NULL;
 }
 
 /*   line = "Name:" name */
 static void redact_status(const redactor *r, int32_t *count)
 {
-    static const char key[] = "Name:";
-    scan_line line = {{0, 0}, 0, 0};
-    while (scan_next_line(&r->in, &line)) {
-        scan_run run = line.run;
-        if (!SCAN_STARTS(&r->in, run, key))
-            continue;
-        run.at += (int32_t)(sizeof key - 1);
-        if (!is_known_name(r, run))
-            overwrite(r, run, count);
-    }
+    cursor all = r->all, line;
+    while (next_line(&all, &line))
+        if (cursor_takes(&line, "Name:") && !is_known_name(line))
+            overwrite(r, line, count);
 }
 
 /*   line = number " (" name ") " rest; the name may hold ")" */
 static void redact_stat(const redactor *r, int32_t *count)
 {
-    const char *open = (const char *)memchr(r->text, '(', (size_t)r->in.len);
-    scan_run name = {open ? (int32_t)(open - r->text) + 1 : r->in.len, r->in.len};
-    while (name.end > name.at && r->text[name.end - 1] != ')')
+    cursor name = r->all;
+    (void)cursor_cut(&name, '(');
+    while (cursor_left(&name) && !cursor_drops(&name, ")"))
         name.end--;
-    name.end -= name.end > name.at;
-    if (!is_known_name(r, name))
+    if (!is_known_name(name))
         overwrite(r, name, count);
 }
 
@@ -280,24 +280,22 @@ static void redact_stat(const redactor *r, int32_t *count)
 static void redact_process(const redactor *r, const char *input, int32_t *count)
 {
     const int32_t n = (int32_t)strlen(input);
-    const scan_run whole = {0, r->in.len};
-    if (ends_with_letters(input, n, "/status"))
+    if (ends_with(input, n, "/status"))
         redact_status(r, count);
-    else if (ends_with_letters(input, n, "/stat"))
+    else if (ends_with(input, n, "/stat"))
         redact_stat(r, count);
-    else if (ends_with_letters(input, n, "/comm") && !is_known_name(r, whole))
-        overwrite(r, whole, count);
+    else if (ends_with(input, n, "/comm") && !is_known_name(r->all))
+        overwrite(r, r->all, count);
 }
 
 /* Whether a line sets a variable that hides devices of some vendor. */
-static int is_visible_list(const redactor *r, scan_run line)
+static int is_visible_list(cursor line)
 {
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         for (int k = 0; k < CPUBIND_VENDOR_VARIABLES && v->variable[k]; k++) {
-            const int32_t n = (int32_t)strlen(v->variable[k]);
-            if (scan_starts(&r->in, line, v->variable[k], n) && line.at + n < line.end &&
-                r->text[line.at + n] == '=')
+            cursor rest = line;
+            if (cursor_takes(&rest, v->variable[k]) && cursor_takes(&rest, "="))
                 return 1;
         }
     }
@@ -305,34 +303,22 @@ static int is_visible_list(const redactor *r, scan_run line)
 }
 
 /* Overwrites UUIDs in the lists of visible devices, after "GPU-" or "MIG-" up to the comma. */
-static void redact_env(const redactor *r, int32_t *count)
+static void redact_env(const redactor *r, cursor all, int32_t *count)
 {
-    scan_line line = {{0, 0}, 0, 0};
-    while (scan_next_line(&r->in, &line)) {
-        scan_run run = line.run;
-        for (const int is_list = is_visible_list(r, run); is_list && run.at < run.end;
-             run.at++) {
-            const scan_run rest = {run.at + 4, run.end};
-            scan_run id = rest;
-            if (!SCAN_STARTS(&r->in, run, "GPU-") && !SCAN_STARTS(&r->in, run, "MIG-"))
-                continue;
-            for (id.end = id.at; id.end < rest.end && r->text[id.end] != ','; id.end++)
-                ;
-            overwrite(r, id, count);
-            run.at = id.end - 1;
-        }
-    }
+    cursor line;
+    while (next_line(&all, &line))
+        for (const int is_list = is_visible_list(line); is_list && cursor_left(&line);)
+            if (cursor_takes(&line, "GPU-") || cursor_takes(&line, "MIG-"))
+                overwrite(r, cursor_cut(&line, ','), count);
+            else
+                line.at++;
 }
 
 /* The same of the environment of a process, whose strings end in NUL. */
 static void redact_environ(const redactor *r, int32_t *count)
 {
-    for (int32_t at = 0, n; at < r->in.len; at += n + 1) {
-        char *text = r->text + at;
-        const char *end = (const char *)memchr(text, '\0', (size_t)(r->in.len - at));
-        n = end ? (int32_t)(end - text) : r->in.len - at;
-        redact_env(&(redactor){{text, n, NULL}, text}, count);
-    }
+    for (cursor all = r->all; cursor_left(&all);)
+        redact_env(r, cursor_cut(&all, '\0'), count);
 }
 
 /* Whether an input is a file of the driver of some vendor, about one of its devices. */
@@ -341,8 +327,7 @@ static int is_driver_file(const char *input)
     const int32_t len = (int32_t)strlen(input);
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
         const char *folder = cpubind_vendor_of((cpubind_vendor_id)i)->driver.folder;
-        if (folder && scan_starts_with_letters(input, len, folder) &&
-            input[strlen(folder)] == '/')
+        if (folder && starts_with(input, len, folder) && input[strlen(folder)] == '/')
             return 1;
     }
     return 0;
@@ -382,16 +367,16 @@ static int is_format_word(host_name h)
 {
     int32_t n = h.len;
     for (size_t i = 0; i < sizeof word_starts / sizeof word_starts[0]; i++)
-        if (scan_starts_with_letters(h.at, h.len, word_starts[i]))
+        if (starts_with(h.at, h.len, word_starts[i]))
             return 1;
-    if (cpubind_is_chip_word(h.at, h.len) || ends_with_letters(h.at, h.len, "_irq") ||
-        ends_with_letters(h.at, h.len, "-usage"))
+    if (cpubind_is_chip_word(h.at, h.len) || ends_with(h.at, h.len, "_irq") ||
+        ends_with(h.at, h.len, "-usage"))
         return 1;
     while (n > 0 && cursor_is_digit(h.at[n - 1]))
         n--;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const int32_t len = (int32_t)strlen(words[i]);
-        if ((len == h.len || len == n) && scan_same_letters(h.at, words[i], len))
+        if ((len == h.len || len == n) && is_same(h.at, words[i], len))
             return 1;
     }
     return 0;
@@ -400,7 +385,7 @@ static int is_format_word(host_name h)
 /* Whether a name reads as a number of the formats: PCI address, mask, hexadecimal id. */
 static int is_number(host_name h)
 {
-    int32_t i = scan_starts_with_letters(h.at, h.len, "0x") ? 2 : 0;
+    int32_t i = starts_with(h.at, h.len, "0x") ? 2 : 0;
     if (i == 0 && h.len > HEX_MAX)
         return 0;
     while (i < h.len && (cursor_hex_value(h.at[i]) >= 0 || !cursor_is_letter(h.at[i])))
@@ -457,16 +442,16 @@ static int32_t skip_domain(const redactor *r, int32_t at, int32_t end)
 }
 
 /* Finds the next place of the name in a line, with its domain; returns 0 when there is none. */
-static int find_host(const redactor *r, scan_run line, host_name name, scan_run *out)
+static int find_host(const redactor *r, cursor line, host_name name, cursor *out)
 {
     for (int32_t at = line.at; line.end - at >= name.len; at++) {
         const int32_t end = at + name.len;
         if (cursor_lower(r->text[at]) != cursor_lower(name.at[0]) ||
             (at > 0 && is_word_byte(r->text[at - 1])) ||
             (end < line.end && is_word_byte(r->text[end])) ||
-            !scan_same_letters(r->text + at, name.at, name.len))
+            !is_same(r->text + at, name.at, name.len))
             continue;
-        out->at = at;
+        *out = table_from(line, at);
         out->end = skip_domain(r, end, line.end);
         return 1;
     }
@@ -475,15 +460,11 @@ static int find_host(const redactor *r, scan_run line, host_name name, scan_run 
 
 static void redact_host(const redactor *r, host_name name, int is_npusmi, int32_t *count)
 {
-    scan_line line = {{0, 0}, 0, 0};
-    while (name.len > 0 && scan_next_line(&r->in, &line)) {
-        scan_run left = line.run, found;
-        if (!find_host(r, left, name, &found) || (is_npusmi && is_refusal(r, line.run)))
-            continue;
-        do {
+    cursor all = r->all, line, found;
+    while (name.len > 0 && next_line(&all, &line)) {
+        const int is_kept = is_npusmi && is_refusal(line);
+        for (; !is_kept && find_host(r, line, name, &found); line.at = found.end)
             overwrite(r, found, count);
-            left.at = found.end;
-        } while (find_host(r, left, name, &found));
     }
 }
 
@@ -500,29 +481,28 @@ static int is_input(const char *input, const char *name)
 void cpubind_redact(const char *input, char *text, int32_t len, const char *host,
                     cpubind_redacted *counts)
 {
-    const redactor r = {{text, len, NULL}, text};
+    cursor_text of;
+    const redactor r = {cursor_open(&of, text, len, NULL, 1), text};
     const int32_t n_input = (int32_t)strlen(input);
     cpubind_piece card, chip;
-    if (!text || len <= 0)
+    if (!cursor_left(&r.all))
         return;
     if (is_input(input, INPUT_INFO))
         redact_processes(&r, &counts->process_names);
-    else if (scan_starts_with_letters(input, n_input, INPUT_PROCESSES))
+    else if (starts_with(input, n_input, INPUT_PROCESSES))
         redact_summary(&r, &counts->process_names);
     else if (is_input(input, INPUT_STATUS))
         redact_status(&r, &counts->process_names);
-    else if (cpubind_doctor_input_has(input) && ends_with_letters(input, n_input, "/environ"))
+    else if (cpubind_doctor_input_has(input) && ends_with(input, n_input, "/environ"))
         redact_environ(&r, &counts->serial_numbers);
-    else if (cpubind_doctor_input_has(input) &&
-             scan_starts_with_letters(input, n_input, "proc/"))
+    else if (cpubind_doctor_input_has(input) && starts_with(input, n_input, "proc/"))
         redact_process(&r, input, &counts->process_names);
     else if (is_input(input, INPUT_ENV))
-        redact_env(&r, &counts->serial_numbers);
+        redact_env(&r, r.all, &counts->serial_numbers);
     else if (is_driver_file(input) || is_input(input, INPUT_LIST) ||
              cpubind_input_is_board(input, &card, &chip))
         redact_serials(&r, &counts->serial_numbers);
     redact_host(&r, choose_name(host),
-                scan_starts_with_letters(input, n_input, INPUT_NPUSMI) &&
-                    !ends_with_letters(input, n_input, ".err"),
+                starts_with(input, n_input, INPUT_NPUSMI) && !ends_with(input, n_input, ".err"),
                 &counts->host_names);
 }

@@ -10,8 +10,7 @@
 #ifndef CPUBIND_ASCEND_TABLE_READER_H
 #define CPUBIND_ASCEND_TABLE_READER_H
 
-#include "../text/pci_address.h"
-#include "../text/scan.h"
+#include "../text/cursor.h"
 
 /* The outputs, as bits. */
 typedef enum table_kind {
@@ -63,11 +62,11 @@ typedef struct table_head {
     int32_t has_more;  /* the last name may be that of several columns */
     uint32_t has;      /* columns, as bits */
     uint32_t part;     /* columns with whose name another one starts */
-    scan_run twice;    /* a column that is there twice */
-    scan_run other;    /* the first that is not known */
+    cursor twice;      /* a column that is there twice */
+    cursor other;      /* the first that is not known */
     struct table_title {
         int32_t column, cell;
-        scan_run name;
+        cursor name;
     } title[TABLE_CELLS];
 } table_head;
 
@@ -80,36 +79,37 @@ typedef enum table_event {
 } table_event;
 
 typedef struct table {
-    const scan_text *in;
+    cursor_text of;
+    cursor all; /* what follows the line */
     table_kind kind;
-    cpubind_text_status status;
-    scan_line line;
-    int32_t start; /* of the line */
+    cursor line;
+    int32_t start, is_cut; /* of the line: no line feed ends it */
     table_section section;
-    uint32_t has;                  /* columns of the table */
-    scan_run value[TABLE_COLUMNS]; /* of the record */
-    uint32_t seen;                 /* keys of the record */
+    uint32_t has;                /* columns of the table */
+    cursor value[TABLE_COLUMNS]; /* of the record */
+    uint32_t seen;               /* keys of the record */
     cpubind_piece unknown;
-    scan_run near;           /* a header that lacks a column ... */
-    const char *near_what;   /* ... or has it under another name */
-    char rule;               /* "-" or "=": of the line before, where it is one; else 0 */
-    int32_t is_full;         /* every label of the topology has its row: npusmi.c says it */
-    int32_t n_head, at_head; /* lines of the header; the next of a record */
-    int32_t is_header_open;  /* the line before is one of the header */
-    int32_t is_wide;         /* cells of a row were two blanks apart */
-    int32_t is_placed;       /* cells of a row stood below their names */
-    int32_t is_open;         /* a block of keys: 1 has begun, 2 has ended */
-    int32_t n_more;          /* cells of a row of the topology beyond its header; -2: no row */
-    int32_t head_start;      /* of the line of the header of the map */
-    scan_run first;          /* the name of its first chip: npusmi.c says it */
-    int32_t suspect;         /* the row before, where it was passed over; or -1 */
-    int32_t n_cell;          /* of the line */
-    scan_run cell[TABLE_CELLS]; /* not cleared, nor is what follows */
+    cursor near;              /* a header that lacks a column ... */
+    const char *near_what;    /* ... or has it under another name */
+    char rule;                /* "-" or "=": of the line before, where it is one; else 0 */
+    int32_t is_full;          /* every label of the topology has its row: npusmi.c says it */
+    int32_t n_head, at_head;  /* lines of the header; the next of a record */
+    int32_t is_header_open;   /* the line before is one of the header */
+    int32_t is_wide;          /* cells of a row were two blanks apart */
+    int32_t is_placed;        /* cells of a row stood below their names */
+    int32_t is_open;          /* a block of keys: 1 has begun, 2 has ended */
+    int32_t n_more;           /* cells of a row of the topology beyond its header; -2: no row */
+    int32_t head_start;       /* of the line of the header of the map */
+    cursor first;             /* the name of its first chip: npusmi.c says it */
+    int32_t suspect;          /* the row before, where it was passed over; or -1 */
+    int32_t n_cell;           /* of the line */
+    cursor cell[TABLE_CELLS]; /* not cleared, nor is what follows */
     table_head head[TABLE_LINES], next;
 } table;
 
-/* Begins at the start of a text. */
-void cpubind_priv_table_open(table *t, const scan_text *in, table_kind kind);
+/* Begins at the start of a text; the table may not be moved. */
+void cpubind_priv_table_open(table *t, const char *text, int32_t len, table_kind kind,
+                             cpubind_text_fault *fault);
 
 /* Steps to the next thing of the text. */
 table_event cpubind_priv_table_next(table *t);
@@ -122,46 +122,63 @@ table_event cpubind_priv_table_fail(table *t, cpubind_text_status status, int32_
                                     const char *what);
 
 /* Keeps the first piece of text that is passed over. */
-void cpubind_priv_table_note(table *t, scan_run run);
+void cpubind_priv_table_note(table *t, cursor run);
 
 static inline int table_has(const table *t, table_column column)
 {
     return (int)(t->has >> column & 1u);
 }
 
-static inline int table_is_digits(const scan_text *in, scan_run run)
+static inline int table_is_empty(cursor c)
 {
-    const int32_t first = run.at;
-    while (run.at < run.end && cursor_is_digit(in->text[run.at]))
-        run.at++;
-    return run.at == run.end && run.at > first;
+    return c.at == c.end;
+}
+
+/* The same from a place on. */
+static inline cursor table_from(cursor c, int32_t at)
+{
+    c.at = at;
+    return c;
+}
+
+static inline int table_starts_with_digit(cursor c)
+{
+    return c.at < c.end && cursor_is_digit(c.text[c.at]);
+}
+
+static inline int table_is_digits(cursor c)
+{
+    const int32_t first = c.at;
+    while (c.at < c.end && cursor_is_digit(c.text[c.at]))
+        c.at++;
+    return c.at == c.end && c.at > first;
 }
 
 /* Whether a cell says that there is no such id. */
-static inline int table_is_none(const scan_text *in, scan_run word)
+static inline int table_is_none(cursor cell)
 {
-    return SCAN_IS(in, word, "-") || SCAN_IS(in, word, "--") || SCAN_IS(in, word, "NA") ||
-           SCAN_IS(in, word, "N/A") || SCAN_IS(in, word, "MCU");
+    static const char *const words[] = {"-", "--", "NA", "N/A", "MCU"};
+    size_t i = 0;
+    while (i < sizeof words / sizeof *words && !cursor_is(cell, words[i]))
+        i++;
+    return i < sizeof words / sizeof *words;
 }
 
 /* The part of a cell before a remark in parentheses: "0000:c1:00.0 (x16)". */
-static inline scan_run table_before_remark(const scan_text *in, scan_run cell)
+static inline cursor table_before_remark(cursor cell)
 {
-    int32_t at = cell.at;
-    while (at < cell.end && in->text[at] != '(')
-        at++;
-    if (at > cell.at && at < cell.end && cursor_is_letter(in->text[at + 1]) &&
-        in->text[cell.end - 1] == ')')
-        cell.end = at;
-    return scan_trim(in, cell);
+    cursor rest = cell;
+    const cursor before = cursor_cut(&rest, '(');
+    const int is_remark = rest.at < rest.end && cursor_is_letter(rest.text[rest.at]) &&
+                          cell.text[cell.end - 1] == ')';
+    return cursor_trim(is_remark && !table_is_empty(before) ? before : cell);
 }
 
 /* Reads a PCI address, whose domain is -1 for NA. */
-cpubind_text_status cpubind_priv_table_pci(const scan_text *in, scan_run cell,
-                                           cpubind_pci_address *pci);
+cpubind_pci_address cpubind_priv_table_pci(cursor cell);
 
 /*   label  = ( "NPU" / "Phy-ID" / "NIC" ) [ "-" / "_" ] number      letters of either case
  * The letters of a label, 0 when the word is none; *id is its number. */
-char cpubind_priv_table_label(const scan_text *in, scan_run word, int32_t *id);
+char cpubind_priv_table_label(cursor word, int32_t *id);
 
 #endif /* CPUBIND_ASCEND_TABLE_READER_H */

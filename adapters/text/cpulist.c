@@ -6,99 +6,71 @@
  */
 #include "cpulist.h"
 
-#include "scan.h"
+#include "cursor.h"
 
-/* Writes the numbers [range.at, range.end); returns the end of the output. Blocks of a fixed
- * size become vector stores without -O3. */
-static inline int32_t *fill_range(int32_t *out, scan_run range)
+/* Writes the numbers [first, end). Blocks of a fixed size become vector stores without -O3. */
+static inline void fill_range(int32_t *out, int32_t first, int32_t end)
 {
     enum { BLOCK = 8 };
-    int32_t i = range.at;
-
-    for (; range.end - i >= BLOCK; i += BLOCK, out += BLOCK)
+    for (; end - first >= BLOCK; first += BLOCK, out += BLOCK)
         for (int32_t k = 0; k < BLOCK; k++)
-            out[k] = i + k;
-    for (; i < range.end; i++)
-        *out++ = i;
-    return out;
+            out[k] = first + k;
+    while (first < end)
+        *out++ = first++;
 }
 
-/* Reads [ "-" number ] at *at, after the number `first`; *end is one past the range. */
-static inline cpubind_text_status read_range_end(const scan_text *in, int32_t *at, scan_run run,
-                                                 int32_t limit, int32_t first, int32_t *end)
+/* Reads [ "-" number ] after the number `first`; returns one past the range. */
+static inline int32_t read_range_end(cursor *c, int32_t limit, int32_t first)
 {
-    int32_t last = first;
-
-    if (*at < run.end && in->text[*at] == '-') {
-        const int32_t start = ++*at;
-        const cpubind_text_status status = scan_number(in, at, run.end, limit - 1, &last);
-
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        if (last <= first)
-            return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start,
-                             last < first ? "a range runs backwards"
-                                          : "a range holds one number only");
-    }
-    *end = last + 1;
-    return CPUBIND_TEXT_OK;
+    int32_t start, last;
+    if (cursor_next(c) != '-')
+        return first + 1;
+    start = ++c->at;
+    last = (int32_t)cursor_number(c, (uint64_t)limit - 1);
+    if (last <= first)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_ORDER, start,
+                          last < first ? "a range runs backwards"
+                                       : "a range holds one number only");
+    return last + 1;
 }
 
 /*   list   = [ range *( "," range ) ]
  *   range  = number [ "-" number ]          the second greater than the first
  *   number = "0" / ( "1".."9" *DIGIT )      below `limit`
- * *stop is the first byte that cannot belong to it. */
-static cpubind_text_status read_ranges(const scan_text *in, int32_t limit,
-                                       const cpubind_int_list *list, int32_t *out_n,
-                                       int32_t *stop)
+ * Returns how many numbers there are. */
+static int32_t read_ranges(cursor *c, int32_t limit, const cpubind_int_list *list)
 {
-    const scan_run whole = {0, in->len};
-    int32_t at = 0, n = 0, end = 0;
-
-    if (in->len == 0 || in->text[0] == '\n' || in->text[0] == '\0')
-        return CPUBIND_TEXT_OK;
-    for (;; at++) {
-        const int32_t start = at, floor = end;
-        int32_t first = 0;
-        cpubind_text_status status = scan_number(in, &at, in->len, limit - 1, &first);
-
-        if (status == CPUBIND_TEXT_OK && first < floor)
-            status = scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start, "the numbers do not ascend");
-        if (status == CPUBIND_TEXT_OK)
-            status = read_range_end(in, &at, whole, limit, first, &end);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        if (end - first <= list->cap - n)
-            (void)fill_range(list->out + n, (scan_run){first, end});
+    int32_t n = 0, end = 0;
+    do {
+        const int32_t start = c->at, floor = end;
+        const int32_t first = (int32_t)cursor_number(c, (uint64_t)limit - 1);
+        if (first < floor)
+            (void)cursor_fail(c, CPUBIND_TEXT_ERR_ORDER, start, "the numbers do not ascend");
+        end = read_range_end(c, limit, first);
+        if (cursor_ok(c) && end - first <= list->cap - n)
+            fill_range(list->out + n, first, end);
         n += end - first;
-        if (at == in->len || in->text[at] != ',')
-            break;
-    }
-    *out_n = n;
-    *stop = at;
-    return CPUBIND_TEXT_OK;
+    } while (cursor_next(c) == ',' && ++c->at);
+    return n;
 }
 
 cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t limit,
                                           cpubind_int_list *list, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    int32_t n = 0, stop = 0;
-    cpubind_text_status status;
-
-    if (!scan_is_text(text, len) || !list || !cursor_is_array(list->out, list->cap) ||
-        limit < 1 || limit > CPUBIND_MAX_CPUS)
-        return scan_fail_arg(fault);
-    status = read_ranges(&in, limit, list, &n, &stop);
-    if (status == CPUBIND_TEXT_OK && stop < len && text[stop] != '\n' && text[stop] != '\0')
-        status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, stop,
-                           "a byte does not belong to a list of numbers");
-    if (status == CPUBIND_TEXT_OK)
-        status = scan_tail(&in, stop);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault,
+                           list && cursor_is_array(list->out, list->cap) && limit >= 1 &&
+                               limit <= CPUBIND_MAX_CPUS);
+    int next = cursor_next(&c);
+    const int32_t n = next > 0 && next != '\n' ? read_ranges(&c, limit, list) : 0;
+    next = cursor_next(&c);
+    if (next > 0 && next != '\n')
+        (void)cursor_bad(&c, "a byte does not belong to a list of numbers");
+    cursor_tail(&c);
+    if (!cursor_ok(&c))
+        return of.status;
     list->n = n;
-    return n <= list->cap ? status : scan_fail_space(&in);
+    return cursor_room(&c, n, list->cap);
 }
 
 /* == array to text ========================================================== */

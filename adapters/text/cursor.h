@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "arena.h"
+#include "pci_address.h"
 #include "text.h"
 
 /* A text that is read: what was wrong with it first, or OK. */
@@ -81,6 +83,17 @@ static inline cpubind_text_status cursor_room(const cursor *c, int32_t n, int32_
 {
     return n <= cap ? c->of->status
                     : cursor_fail(c, CPUBIND_TEXT_ERR_SPACE, 0, "an output array is too small");
+}
+
+/* Room for `more` elements behind the n of an array that the arena ends with: the array, or
+ * NULL after a failure. */
+static inline void *cursor_more(const cursor *c, cpubind_arena *arena, void *array, int32_t n,
+                                int32_t more, size_t size)
+{
+    void *grown = cursor_ok(c) ? cpubind_arena_more(arena, array, n, more, size) : NULL;
+    if (!grown)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_SPACE, 0, "the arena is too small");
+    return grown;
 }
 
 /* == Bytes ================================================================== */
@@ -357,19 +370,20 @@ static inline int cursor_variable(cursor all, const char *name, cursor *value)
 /* "0" / ( "1".."9" *DIGIT ), not above `max`; moves past it. 0 after a failure. */
 static inline uint64_t cursor_number(cursor *c, uint64_t max)
 {
-    const int32_t start = c->at;
-    uint64_t value = 0;
-    int is_large = 0;
-    while (cursor_ok(c) && c->at < c->end && cursor_is_digit(c->text[c->at])) {
-        const uint64_t digit = (uint64_t)(c->text[c->at++] - '0');
-        is_large |= value > (max - digit) / 10 || digit > max;
-        value = value * 10 + digit;
+    const int32_t start = c->at, end = cursor_ok(c) ? c->end : start;
+    uint64_t value = 0, before = 0; /* the last digit */
+    int32_t at = start;
+    for (; at < end && cursor_is_digit(c->text[at]); at++) {
+        before = value;
+        value = value * 10 + (uint64_t)(c->text[at] - '0');
     }
+    c->at = at;
     if (c->at == start)
         (void)cursor_bad(c, "a number is missing");
     else if (c->at > start + 1 && c->text[start] == '0')
         (void)cursor_fail(c, CPUBIND_TEXT_ERR_SYNTAX, start, "a number has a leading zero");
-    else if (is_large)
+    else if (value > max || (at > start + 19 && (at > start + 20 || before > max / 10 ||
+                                                 value < before))) /* 2^64 has 20 digits */
         (void)cursor_fail(c, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
     return cursor_ok(c) ? value : 0;
 }
@@ -416,5 +430,9 @@ static inline uint64_t cursor_hex(cursor *c, uint64_t max)
         (void)cursor_fail(c, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
     return cursor_ok(c) ? value : 0;
 }
+
+/* The PCI address that a cursor is, by the grammar of pci_address.h; domain -1: it is not
+ * written. */
+cpubind_pci_address cpubind_priv_cursor_pci(cursor c);
 
 #endif /* CPUBIND_TEXT_CURSOR_H */

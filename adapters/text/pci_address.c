@@ -7,16 +7,14 @@
 
 #include "cursor.h"
 
-cpubind_text_status cpubind_pci_parse(const char *text, int32_t len, cpubind_pci_address *out,
-                                      cpubind_text_fault *fault)
+cpubind_pci_address cpubind_priv_cursor_pci(cursor c)
 {
     static const struct {
         int32_t max;
         const char *after;
     } part[] = {{INT32_MAX, ":"}, {0xff, ":"}, {0x1f, "."}, {7, ""}};
-    cursor_text of;
-    cursor c = cursor_open(&of, text, len, fault, out != NULL), bus = c;
-    int32_t value[4] = {0};
+    int32_t value[4] = {-1, -1, -1, -1};
+    cursor bus = c;
     (void)cursor_cut(&bus, ':');
     const cursor rest = cursor_cut(&bus, ':');
     for (int i = rest.end == c.end; i < 4; i++) { /* one colon at most: it has no domain */
@@ -24,8 +22,19 @@ cpubind_text_status cpubind_pci_parse(const char *text, int32_t len, cpubind_pci
         cursor_need(&c, part[i].after, "the text is no PCI address");
     }
     cursor_end(&c, "a byte does not belong to a PCI address");
+    return (cpubind_pci_address){value[0], value[1], value[2], value[3]};
+}
+
+cpubind_text_status cpubind_pci_parse(const char *text, int32_t len, cpubind_pci_address *out,
+                                      cpubind_text_fault *fault)
+{
+    cursor_text of;
+    const cursor c = cursor_open(&of, text, len, fault, out != NULL);
+    cpubind_pci_address pci = cpubind_priv_cursor_pci(c);
+    if (pci.domain < 0)
+        pci.domain = 0;
     if (cursor_ok(&c))
-        *out = (cpubind_pci_address){value[0], value[1], value[2], value[3]};
+        *out = pci;
     return of.status;
 }
 

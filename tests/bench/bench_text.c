@@ -267,13 +267,13 @@ static void bench_outputs(input *in)
     printf("\n%-36s %8s %10s %8s %6s %5s  %s\n", "readers of text", "bytes", "ns", "MB/s",
            "goal", "met", "beside");
     open_input(in, "a3-640cpu-16npu cmd/npu-smi-info.txt", 16);
-    rate_row("npu-smi info, 16 NPUs", read_info, 500, in);
+    rate_row("npu-smi info, 16 NPUs", read_info, 200, in);
     open_input(in, "a3-640cpu-16npu cmd/npu-smi-info-m.txt", 16);
-    rate_row("npu-smi info -m, 16 NPUs", read_map, 500, in);
+    rate_row("npu-smi info -m, 16 NPUs", read_map, 200, in);
     open_input(in, "a2-192cpu-8npu cmd/npu-smi-info-t-topo.txt", 8);
-    rate_row("npu-smi info -t topo, 8 NPUs", read_topo, 500, in);
+    rate_row("npu-smi info -t topo, 8 NPUs", read_topo, 200, in);
     open_input(in, "a3-640cpu-16npu cmd/npu-smi-info-t-topo.txt", 16);
-    rate_row("npu-smi info -t topo, 16 NPUs", read_topo, 500, in);
+    rate_row("npu-smi info -t topo, 16 NPUs", read_topo, 200, in);
     make_lscpu(in, 640);
     rate_row("lscpu -e=CPU,NODE, 640 CPUs", read_nodes, 0, in);
     open_input(in, "a2-192cpu-8npu proc/self/status", 192);

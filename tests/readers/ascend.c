@@ -222,8 +222,7 @@ static void read_node(reading *r)
 static void read_namespaces(reading *r)
 {
     cpubind_driver_logics *list = OUT(r, cpubind_driver_logics);
-    ARRAY(r, list, row, cap, n);
-    if (!READ(r, cpubind_driver_parse_namespaces, list))
+    if (!READ_IN_ARENA(r, cpubind_driver_parse_namespaces, list))
         return;
     for (int32_t i = 0; i < list->n; i++) {
         const cpubind_driver_logic *row = &list->row[i];
@@ -239,8 +238,7 @@ static void read_namespaces(reading *r)
 static void read_functions(reading *r)
 {
     cpubind_driver_functions *list = OUT(r, cpubind_driver_functions);
-    ARRAY(r, list, row, cap, n);
-    if (!READ(r, cpubind_driver_parse_functions, list))
+    if (!READ_IN_ARENA(r, cpubind_driver_parse_functions, list))
         return;
     for (int32_t i = 0; i < list->n; i++) {
         cpubind_pci_address pci = list->row[i].pci;
