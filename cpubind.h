@@ -760,7 +760,6 @@ CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house)
             part = t->split[lot] = t->n_lot++;
             t->node[part] = t->node[lot];
             t->lot_width[part] = t->lot_width[lot];
-            t->is_home[part] = t->is_home[lot];
             t->left[part] = t->hits[lot];
             t->left[lot] -= t->hits[lot];
             for (int32_t h = 0; h < t->n_house; h++)
@@ -774,12 +773,10 @@ CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house)
             t->lot_of[c] = t->split[t->lot_of[c]];
 }
 
-/* The distance of two nodes; more than FAR on different sockets. */
+/* The distance of a node from another one; more than FAR on different sockets. */
 CPUBIND_PRIV int32_t cpubind_priv_apart(const cpubind_host *h, int32_t a, int32_t b)
 {
     const int32_t steps = h->distance == NULL ? 1 : h->distance[a * h->n_node + b];
-    if (a == b)
-        return 0;
     if (h->socket == NULL ? h->distance != NULL && steps >= CPUBIND_FAR_DISTANCE
                           : h->socket[a] != h->socket[b])
         return steps + CPUBIND_PRIV_FAR;
