@@ -32,6 +32,14 @@ verify_asks_it() {
 }
 check "verify --all asks it" verify_asks_it
 
+takes_nothing_without_its_npu() {
+    other=$worker && rm "$list/$first"-* && start_on_npu 0 && becomes is_at acl_thread 34 &&
+        becomes is_at worker 26-33 && end_on_npu "$worker" && : >"$list/$first-1-dev-0" &&
+        worker=$other
+}
+check "a bound process that uses its NPU no more takes nothing from one that does" \
+    takes_nothing_without_its_npu
+
 # A process that lives on without its NPU is let go, and has not ended.
 ends_are_logged() {
     end_on_npu "$worker" && becomes logged "process $worker (worker), npu1: ended" &&
