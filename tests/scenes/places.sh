@@ -66,6 +66,12 @@ cat >"$out/bus" <<'TABLE'
 -|-|nvidia=2|this host has no device nvidia=2
 TABLE
 
+cat >"$out/poor" <<'TABLE'
+-|-|nvidia=1|2 null 1
+-|-|nvidia=6|gpu6 has 0 of its CPUs among those that the container may have (all), and needs 1
+-|-|nvidia=7|gpu7 has 0 of its CPUs among those that the container may have (all), and needs 1
+TABLE
+
 # What could not be read is not taken for a device that is not there.
 unread_numbers_are_no_absent_device() {
     rm "$host/proc/devices" && mkdir "$host/proc/devices" || return 1
@@ -89,5 +95,8 @@ check "the settings choose the CPUs" settings_choose_the_cpus
 kill_service
 use_host gpu-grace-2gh200 "rules = near"
 check "devices of the bus" are_told "$out/bus"
+kill_service
+use_host gpu-2socket-8h100 "rules = near" "allowed = 0-5"
+check "devices for which there are too few CPUs" are_told "$out/poor"
 end_service TERM
 finish

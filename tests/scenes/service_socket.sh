@@ -242,6 +242,9 @@ a_file_in_place_of_the_socket_is_kept() {
 
 a_reload_moves_the_socket() {
     settings "textfile = $prom" && start_service || return 1
+    was=$(stat -c %i $socket) # of settings with the same socket it stays
+    ask 'reload\n' 'status\n' && grep -q '"pid"' "$out/said" &&
+        [ "$(stat -c %i $socket)" = "$was" ] || return 1
     settings "textfile = $prom" "socket = $out/moved"
     ask 'reload\n' && grep -q '{"reloaded": true}$' "$out/said" && becomes test -S "$out/moved" &&
         becomes test ! -e $socket &&
