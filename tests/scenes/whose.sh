@@ -80,7 +80,7 @@ names_nothing() {
     place=/run/cpubind/$worker.path
     apply --npu 0 --state "$state" && cp "$place" "$out/place" && says 0 "" verify || return 1
     for text in "" x "1 /" "1 /x
-2" " /x" "x /x" "1 x" "-1 /x" "9$(cat "$out/place")"; do
+2" " /x" "x /x" "1 x" "-1 /x" "9$(cat "$out/place")" "$(sed "s, $PWD/, ," "$out/place")"; do
         echo "$text" >"$place"
         refuses 1 "nothing is on record of process $worker" verify || return 1
     done
