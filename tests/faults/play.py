@@ -120,6 +120,8 @@ class Play:
             return self.mends(now)
         is_other = result.rc != right.rc
         is_absent = what in ABSENT
+        if what != 'ENOMEM' and re.search('no memory|Cannot allocate', result.out + result.err):
+            return f'there is memory: {result.said()}'
         if is_other and result.rc not in scene.exits and not (is_absent and result.rc == 0):
             return result.said()
         is_cut = what == 'less' and re.search(AT_ONCE, result.err + result.out)
