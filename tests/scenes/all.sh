@@ -60,6 +60,29 @@ puts_all_back() {
 }
 check "restore --all puts all back" puts_all_back
 
+# A process that this plan is for is bound by its rules from now on; another one is not, and is said.
+names_other_rules() {
+    start_sleeper && for bound in "$first" "$sleeper"; do
+        says 0 "" "$CPUBIND" apply --pid "$bound" --root "$host" --npu 0 --rules near \
+            --allowed 0-47 --any-arch || return 1
+    done
+    says 0 bound apply_all &&
+        said "the rules of this plan are reference, and process $sleeper of this host is bound by"
+    result=$?
+    end_worker "$sleeper"
+    return $result
+}
+check "a process bound by other rules is named" names_other_rules
+
+names_the_form_of_a_record() {
+    record=/run/cpubind/$first.record
+    cp "$record" "$out/record" && echo "cpubind-record 7 9.9.9" >"$record" &&
+        says 3 "the record of process $first has form 7, which cpubind 9.9.9 wrote" apply_all
+    result=$?
+    cp "$out/record" "$record" && says 0 "put back" "$CPUBIND" restore --all && return $result
+}
+check "a record of a later form is named" names_the_form_of_a_record
+
 # A background command of a script ignores SIGINT.
 # shellcheck disable=SC2086
 watches_all() {
