@@ -260,15 +260,16 @@ check "a variable that all have from their launcher names none" \
 check "nor does one of a single device" names_devices all 1 "$before" "$before"
 
 # The launcher is no child of cpubind here, and its variable is its own.
-leaves_launchers() {
+leaves_launchers() { # value of CUDA_VISIBLE_DEVICES, CPUs of the first and of the second worker
     rm -f "$out/workers"
-    CUDA_VISIBLE_DEVICES=0,1 sh "$out/launcher" ranks &
+    CUDA_VISIBLE_DEVICES=$1 sh "$out/launcher" ranks &
     server=$!
     becomes test -s "$out/workers" &&
         says 0 "" "$CPUBIND" apply --tree --pid "$server" --root "$host" &&
-        is_on "$server" "$before" && workers_are_on "$a" "$b"
+        is_on "$server" "$before" && workers_are_on "$2" "$3"
     result=$?
     ends_server && return "$result"
 }
-check "a launcher with a variable of all devices is no worker" leaves_launchers
+check "a launcher with a variable of all devices is no worker" leaves_launchers 0,1 "$a" "$b"
+check "nor is one with that of the device of its workers" leaves_launchers 0 "$a" "$a"
 finish
