@@ -85,10 +85,8 @@ static cpubind_linux_fault find_folder(const reading *r, const char *name, int *
 {
     struct stat st;
     *is_there = r->root.sys->statat(r->root.fd, name, &st) == 0;
-    if (!*is_there && errno != ENOENT && errno != ENOTDIR)
-        return cpubind_fault_errno("cgroup");
-    *is_there = *is_there && S_ISDIR(st.st_mode);
-    return cpubind_no_fault;
+    return !*is_there && errno != ENOENT && errno != ENOTDIR ? cpubind_fault_errno("cgroup")
+                                                             : cpubind_no_fault;
 }
 
 /* Reads the cpuset of a cgroup, whose folder has a name of n bytes; n 0: it is not known. */
