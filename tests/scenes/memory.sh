@@ -94,6 +94,11 @@ what_is_left_is_no_drift() {
         place "N0=9216" "mapmax=3 N0=1024" && says 1 "" verify
 }
 
+node_0_is_as_others() {
+    place "N0=9216" && cp $meminfo $node/node0/meminfo && moves 0 "" --npu 5 &&
+        are "left 0" && says 0 "" verify && place "N5=9216" && says 1 "" verify
+}
+
 # -- What stays ------------------------------------------------------------------
 
 shared_pages_stay() {
@@ -238,6 +243,7 @@ hold || exit 1
 check_memory "memory of its own moves from all other nodes" all_of_its_own_moves
 check_memory "a hole is skipped, and there are more pages than a batch" a_hole_is_skipped
 check_memory "what is left is no drift, and what comes later is" what_is_left_is_no_drift
+check_memory "node 0 is a node as others are" node_0_is_as_others
 check_memory "pages that other processes map stay" shared_pages_stay
 check_memory "locked and huge pages stay, unless all are wanted" locked_and_huge_pages_stay
 check_memory "without the right to move all, its own are moved" without_the_right_to_move_all
