@@ -595,7 +595,7 @@ static void finish(walk *w)
     if (w->pagemap_fd >= 0)
         w->root->sys->close(w->pagemap_fd);
     move->left = move->after.total;
-    if (move->node >= 0 && move->node < CPUBIND_MAX_NODES)
+    if (move->node < CPUBIND_MAX_NODES)
         move->left -= move->after.bytes[move->node];
     move->elapsed_ms = cpubind_now_ms() - w->began_ms;
     free(w->maps.item);
