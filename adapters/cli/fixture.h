@@ -120,9 +120,8 @@ __attribute__((format(printf, 4, 5))) int cli_say_change(const api_options *opti
 /* A folder, a corpus or a file. Nothing that was written is visible to others before
  * cli_commit_sink; without it, all of it is removed. */
 typedef struct cli_sink {
-    cli_corpus corpus;                   /* or the folder: */
-    struct cpubind_linux_writer *writer; /* or the file: */
-    cpubind_host_part *part;             /* each name an allocation, with the data behind it */
+    cli_corpus corpus;       /* or the folder or the file: */
+    cpubind_host_part *part; /* each name an allocation, with the data behind it */
     int32_t n_part;
     int is_file, is_packed;
     char path[CLI_PATH_MAX]; /* of the folder or of the file */
@@ -131,8 +130,8 @@ typedef struct cli_sink {
 } cli_sink;
 
 /* Opens a new folder `path`, or a file, NAME.host or NAME.host.gz; or the corpus of the
- * options. With options->replace a host that exists is replaced. The caller closes the sink,
- * also after a failure. */
+ * options. With options->replace a file, or a host of the corpus, is replaced. The caller
+ * closes the sink, also after a failure. */
 int cli_open_path_sink(const api_options *options, const char *path, cli_sink *out,
                        api_text *why);
 int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *why);

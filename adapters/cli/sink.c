@@ -21,29 +21,24 @@ static int stored(const cli_sink *sink, cpubind_corpus_fault fault, api_text *wh
     return fault.status ? cli_corpus_failed(&fault, &sink->corpus, sink->host, why) : API_DONE;
 }
 
-static int written(const cli_sink *sink, const char *name, cpubind_linux_status status,
-                   const cpubind_linux_fault *fault, api_text *why)
+/* What became of a folder or a file. */
+static int written(const cli_sink *sink, cpubind_linux_fault fault, api_text *why)
 {
-    switch (status) {
-    case CPUBIND_LINUX_OK:
+    if (!fault.error)
         return API_DONE;
-    case CPUBIND_LINUX_ERR_EXISTS:
-        api_add(why,
-                "\"%s\" is there already; name another folder, or replace a host folder with "
-                "--replace",
-                sink->path);
+    if (fault.error == EEXIST) {
+        api_add(why, "\"%s\" is there already; %s", sink->path,
+                sink->is_file ? "name another file, or replace it with --replace"
+                              : "name another folder, or a file: NAME.host");
         return API_REFUSED;
-    case CPUBIND_LINUX_ERR_ARG:
-        api_add(why, "\"%s\" cannot be the name of a file below \"%s\"", name, sink->path);
-        return API_UNREADABLE;
-    default:
-        api_add(why, "\"%s\"%s%s could not be written: %s: %s; %s", sink->path,
-                *name ? ", " : "", name, fault->what, strerror(fault->error),
-                strcmp(fault->what, "put back") == 0
-                    ? "the old folder is whole, beside it, under a name that ends in .tmp"
-                    : "nothing has changed");
-        return API_UNWRITTEN;
     }
+    if (fault.error == EINVAL && strcmp(fault.what, "name") == 0) {
+        api_add(why, "\"%s\" cannot be the name of a folder", sink->path);
+        return API_UNREADABLE;
+    }
+    api_add(why, "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
+            fault.what, strerror(fault.error));
+    return API_UNWRITTEN;
 }
 
 /* == Opening and closing ==================================================== */
@@ -67,44 +62,30 @@ size_t cli_host_ending(const char *path)
     return 0;
 }
 
-/* Opens a file "NAME.host" or "NAME.host.gz", which is written by cli_commit_sink. */
-static int open_file_sink(const api_options *options, cli_sink *out, api_text *why)
-{
-    const int32_t error = cpubind_linux_check_file(out->path).error;
-    out->is_file = 1;
-    out->is_packed = out->path[strlen(out->path) - 1] == 'z';
-    if (error == ENOENT || (error == 0 && options->replace))
-        return API_DONE;
-    if (error == 0)
-        api_add(why, "\"%s\" is there already; name another file, or replace it with --replace",
-                out->path);
-    else
-        api_add(why, "\"%s\" could not be written: %s", out->path,
-                error == EINVAL ? "it is no regular file" : strerror(error));
-    return error == 0 ? API_REFUSED : API_UNWRITTEN;
-}
-
 int cli_open_path_sink(const api_options *options, const char *path, cli_sink *out,
                        api_text *why)
 {
-    cpubind_linux_fault fault = {.what = ""};
     const size_t size = strlen(path) + 1;
+    cpubind_linux_fault fault;
     memset(out, 0, sizeof *out);
     if (size > sizeof out->path) {
         api_add(why, "the name of the target is too long");
         return API_USAGE;
     }
     memcpy(out->path, path, size);
-    if (cli_host_ending(path))
-        return open_file_sink(options, out, why);
-    return written(
-        out, "", cpubind_linux_writer_open(path, options->replace, NULL, &out->writer, &fault),
-        &fault, why);
+    out->is_file = cli_host_ending(path) != 0;
+    out->is_packed = out->is_file && path[size - 2] == 'z';
+    if (!out->is_file)
+        return written(out, cpubind_linux_check_folder(path, NULL), why);
+    fault = cpubind_linux_check_file(path);
+    if (fault.error == ENOENT || (!fault.error && options->replace))
+        return API_DONE;
+    return written(out, fault.error ? fault : (cpubind_linux_fault){.error = EEXIST}, why);
 }
 
 /* Keeps a copy of a file until the host is written. */
-static int keep_file(cli_sink *sink, const char *name, const char *data, size_t len,
-                     api_text *why)
+static int put_file(cli_sink *sink, const char *name, const char *data, size_t len,
+                    api_text *why)
 {
     const size_t name_size = strlen(name) + 1;
     cpubind_host_part *grown =
@@ -138,47 +119,30 @@ static int write_file(cli_sink *sink, api_text *why)
     }
     fault = cpubind_linux_write_file(sink->path, data, len, NULL);
     free(data);
-    if (!fault.error)
-        return API_DONE;
-    api_add(why, "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
-            fault.what, strerror(fault.error));
-    return API_UNWRITTEN;
+    return written(sink, fault, why);
 }
 
 int cli_commit_sink(cli_sink *sink, api_text *why)
 {
-    cpubind_linux_fault said = {.what = ""};
-    if (sink->is_file)
-        return write_file(sink, why);
     if (sink->corpus.corpus)
         return cli_write_corpus(&sink->corpus, why);
-    return written(sink, "", cpubind_linux_writer_commit(sink->writer, &said), &said, why);
+    if (sink->is_file)
+        return write_file(sink, why);
+    return written(sink, cpubind_linux_write_folder(sink->path, sink->part, sink->n_part, NULL),
+                   why);
 }
 
 void cli_close_sink(cli_sink *sink)
 {
     cli_close_corpus(&sink->corpus);
-    cpubind_linux_writer_close(sink->writer);
     for (int32_t i = 0; i < sink->n_part; i++)
         free((char *)sink->part[i].name);
     free(sink->part);
     sink->part = NULL;
     sink->n_part = 0;
-    sink->writer = NULL;
 }
 
 /* == A host ================================================================= */
-
-static int put_file(cli_sink *sink, const char *name, const char *data, size_t len,
-                    api_text *why)
-{
-    cpubind_linux_fault fault = {.what = ""};
-    if (sink->is_file)
-        return keep_file(sink, name, data, len, why);
-    return written(sink, name,
-                   cpubind_linux_writer_put(sink->writer, name, data, (int32_t)len, &fault),
-                   &fault, why);
-}
 
 /* Writes host.txt. Values that could not be read back, such as notes with a line feed, are
  * refused. */

@@ -100,24 +100,9 @@ static int real_max_files(void)
     return limit.rlim_cur < INT_MAX ? (int)limit.rlim_cur : INT_MAX;
 }
 
-#ifdef SYS_renameat2
-/* The system call: a kernel may have it where the C library has no function for it. */
-static int rename_with_flags(int dir, const char *from, const char *to, int flags)
+static int real_rename(int dir, const char *from, const char *to)
 {
-    return (int)syscall(SYS_renameat2, dir, from, dir, to, (unsigned)flags);
-}
-#else
-static int rename_with_flags(int dir, const char *from, const char *to, int flags)
-{
-    (void)dir, (void)from, (void)to, (void)flags;
-    errno = ENOSYS;
-    return -1;
-}
-#endif
-
-static int real_rename(int dir, const char *from, const char *to, int flags)
-{
-    return flags ? rename_with_flags(dir, from, to, flags) : renameat(dir, from, dir, to);
+    return renameat(dir, from, dir, to);
 }
 
 static int real_chmodat(int dir, const char *path, mode_t mode)

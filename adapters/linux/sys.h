@@ -17,8 +17,7 @@
  *   max_files          getrlimit(2): how many descriptors this process may have open
  *   create             openat(2) that creates a file for writing; EEXIST where the name exists,
  *                      as a symbolic link too
- *   rename             renameat(2) within one folder; with flags renameat2(2), ENOSYS where the
- *                      kernel or its headers have none
+ *   rename             renameat(2) within one folder
  *   pipe               pipe2(2), both ends close-on-exec and above the three standard files
  *   spawn              starts argv[0], found in an absolute folder of PATH, in a process group
  *                      of its own: stdout is `out`, stderr is `err`, both above 2, stdin is
@@ -68,10 +67,6 @@
 extern "C" {
 #endif
 
-/* Flags of `rename`, with the numbers of the kernel. */
-#define CPUBIND_RENAME_NOREPLACE 1
-#define CPUBIND_RENAME_EXCHANGE  2
-
 /* X(result, name, parameters, arguments, result of a failure, function of the real table) */
 #define CPUBIND_SYS_LIST(X)                                                                    \
     X(int, open, (const char *path, int flags), (path, flags), -1, real_open)                  \
@@ -102,8 +97,8 @@ extern "C" {
       real_create)                                                                             \
     X(ssize_t, write, (int fd, const void *data, size_t len), (fd, data, len), -1, write)      \
     X(int, fsync, (int fd), (fd), -1, fsync)                                                   \
-    X(int, rename, (int dir, const char *from, const char *to, int flags),                     \
-      (dir, from, to, flags), -1, real_rename)                                                 \
+    X(int, rename, (int dir, const char *from, const char *to), (dir, from, to), -1,           \
+      real_rename)                                                                             \
     X(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1, unlinkat) \
     X(int, pipe, (int fd[2]), (fd), -1, real_pipe)                                             \
     X(int, spawn, (pid_t * pid, const char *const *argv, char *const *envp, int out, int err), \

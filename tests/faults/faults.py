@@ -69,7 +69,7 @@ ERRORS = {
     'create': 'ENOSPC EACCES EINTR kill',
     'write': 'ENOSPC EIO EINTR less kill',
     'fsync': 'EIO EINTR kill',
-    'rename': 'EIO less kill',
+    'rename': 'EIO kill',
     'unlinkat': 'EACCES kill',
     'pipe': 'EMFILE',
     'spawn': 'EAGAIN ENOENT',

@@ -157,7 +157,7 @@ SCENES = (
     Scene('run numa-bind', f'run --numa-bind --index 0 --root {{host}} {SHOW}', runs, **OF_RUN),
     Scene('run tree', 'run --tree --root {host} --quiet -- true', runs, **OF_RUN),
     Scene('capture', CAPTURE, makes, **FILES),
-    Scene('capture again', f'{CAPTURE} --replace --quiet', makes, CAPTURE, **FILES),
+    Scene('capture again', f'{CAPTURE}.host --replace --quiet', makes, f'{CAPTURE}.host', **FILES),
     Scene('capture redacted', f'capture --root {{host}} --output {DIR}/a.host --name a --redact',
           makes, **FILES),
     Scene('export', f'fixture export a2-holes {DIR}/host --db {{fixtures}}', makes, **FILES),

@@ -7,8 +7,7 @@
  *   CPUBIND_FAULT=CALL:NTH:WHAT[:forever|:leaks]   the NTH use of a call of the table fails,
  *       and with "forever" each one after it; with "leaks" the sanitizer looks for memory that
  *       is left at the end. WHAT is the name of an errno, or
- *         less    the call reads or writes half of what it is asked for; rename knows no
- *                 flags, as on an old kernel
+ *         less    the call reads or writes half of what it is asked for
  *         kill    the command is killed before the call, as by SIGKILL
  *   CPUBIND_CALLS=FILE   each use is a line of the file: CALL NTH STACK. Uses with the same
  *       stack are of one line of the sources, called by the same lines
@@ -166,14 +165,6 @@ static ssize_t less_write(int fd, const void *data, size_t len)
     return REAL.write(fd, data, half(len));
 }
 
-static int less_rename(int dir, const char *from, const char *to, int flags)
-{
-    if (!flags)
-        return REAL.rename(dir, from, to, flags);
-    errno = ENOSYS;
-    return -1;
-}
-
 /* In place of that of the C library. */
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
@@ -307,7 +298,6 @@ __attribute__((constructor)) static void begin(void)
     less.read = less_read;
     less.pread = less_pread;
     less.write = less_write;
-    less.rename = less_rename;
     if (file)
         calls = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (text)

@@ -243,7 +243,7 @@ cpubind_linux_fault cpubind_replace(const cpubind_sys *sys, int dir, const char 
     cpubind_linux_fault fault = cpubind_make_temp(base, create_temp, &new, name);
     if (!fault.error)
         fault = cpubind_write_synced(sys, new.fd, data, len);
-    if (!fault.error && sys->rename(dir, name, base, 0) < 0)
+    if (!fault.error && sys->rename(dir, name, base) < 0)
         fault = cpubind_fault_errno("rename");
     if (fault.error && name[0])
         (void)sys->unlinkat(dir, name, 0);

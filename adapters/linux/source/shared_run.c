@@ -271,7 +271,7 @@ static void keep(const session *s, const cpubind_command *command, const char *c
         why = cpubind_create(s->sys, s->dir, s->temp_file, 0600, &fd);
         if (!why.error) {
             why = cpubind_write_synced(s->sys, fd, bytes.data, bytes.len);
-            if (!why.error && s->sys->rename(s->dir, s->temp_file, s->file, 0) < 0)
+            if (!why.error && s->sys->rename(s->dir, s->temp_file, s->file) < 0)
                 why = cpubind_fault_errno("rename");
             if (why.error)
                 (void)s->sys->unlinkat(s->dir, s->temp_file, 0);
