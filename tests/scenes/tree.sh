@@ -201,12 +201,20 @@ has_its_rows_of_json() {
 }
 check "apply --tree --json has a row for each process" has_its_rows_of_json
 
+# The first process that is there, of which all others come.
+binds_the_tree_of_init() {
+    rm -f "$list/$(pid_of stranger)-"*
+    # shellcheck disable=SC2086
+    says 0 bound "$CPUBIND" apply --tree --pid 1 $options && name_is_on w0 26-33 &&
+        says 0 "put back" "$CPUBIND" restore --all && name_is_on w0 "$all"
+}
+check "apply --tree binds the tree of the init process" binds_the_tree_of_init
+
 watches_to_the_end() {
     # shellcheck disable=SC2086
     "$CPUBIND" apply --tree --pid "$(pid_of server)" $options --keep 0-1 --watch 1 \
         >"$out/server.err" 2>&1 &
     tree=$!
-    rm -f "$list/$(pid_of stranger)-"*
     becomes name_is_on w0 26-33 && tell start w3 3 && becomes name_is_on w3 15-21 &&
         tell exit 0 && ends_with 0
 }
