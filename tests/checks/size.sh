@@ -25,7 +25,7 @@ adapters/model          2746    1400
 adapters/ascend         6662    2500
 adapters/pci            1592    1300
 adapters/plan           3136    1200
-adapters/linux         13249    9500
+adapters/linux         13288    9500
 adapters/host           4440    3300
 adapters/service        2041    1500
 adapters/sqlite          953     600

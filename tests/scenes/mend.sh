@@ -114,13 +114,11 @@ leaves_what_a_process_has() {
         says 0 "" restore && is_as before && [ ! -e $record ]
 }
 
-# Interrupts of a binding that doctor moves: they go back to what they were before either came, in
-# which order ever both are put back.
+# Interrupts that doctor moves away from the CPUs of a binding go back to what they were before either
+# came, in which order ever both are put back.
 shares_what_a_process_has() {
     for order in "restore doctor" "doctor restore"; do
-        says 0 "" apply --npu 0 --irqbalance leave &&
-            for irq in 400 401 402 403; do echo 100 >/proc/irq/$irq/smp_affinity_list; done &&
-            fixes || return 1
+        says 0 "" apply --npu 0 --irqbalance leave --exclude 144-145 && fixes || return 1
         for step in $order; do
             case $step in
             doctor) says 0 "" "$CPUBIND" doctor --restore ;;
@@ -230,7 +228,7 @@ no_other_file_is_written() {
 # One of an earlier boot says nothing of this one.
 an_earlier_boot_is_nothing() {
     forge "boot 00000000-0000-0000-0000-000000000000" "file numa_balancing 0 =0" "doctor =1" &&
-        says 0 "nothing is on record" "$CPUBIND" doctor --restore && rm $record && is_as before
+        says 0 "nothing is on record" "$CPUBIND" doctor --restore && [ ! -e $record ] && is_as before
 }
 
 one_at_a_time() {

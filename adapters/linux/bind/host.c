@@ -48,8 +48,10 @@ static cpubind_linux_fault load(cpubind_binding *b)
     else if (!why.error)
         why = cpubind_shared_parse(host->previous.data, host->previous.len, b->sys,
                                    &b->record.sets, &host->record);
-    if (*host->record.boot && *b->boot && strcmp(host->record.boot, b->boot) != 0)
+    if (!cpubind_is_same_boot(host->record.boot, b->boot)) {
         cpubind_shared_free(&host->record);
+        host->is_dirty = 1;
+    }
     memcpy(host->record.boot, b->boot, sizeof b->boot);
     if (why.line == 1 && strcmp(why.what, "form") == 0)
         cpubind_record_form_of(host->previous.data, host->previous.len, b->report.host_form);

@@ -112,12 +112,6 @@ static cpubind_linux_fault make_items(cpubind_mend *m, int32_t n)
     return cpubind_no_fault;
 }
 
-static cpubind_linux_fault save(cpubind_mend *m)
-{
-    m->b->shared.is_dirty = 1;
-    return cpubind_shared_write(m->b);
-}
-
 static void refuse(cpubind_mend_item *item, cpubind_mend_result result, cpubind_linux_fault why)
 {
     item->result = why.error == ESRCH || why.error == ENOENT ? CPUBIND_MEND_GONE : result;
@@ -180,6 +174,49 @@ static int is_group_refused(const cpubind_mend *m, int32_t i)
     return 0;
 }
 
+/* Finds the binding that the process of a thread has.
+ *   out     *process: its pid, 0: it is not bound, or not this thread; *before: the CPUs that it
+ *           has on record for the thread */
+static cpubind_linux_fault find_binding(cpubind_mend *m, const cpubind_shared_entry *e,
+                                        cpubind_shared_user *process, int32_t *before)
+{
+    const cpubind_bind_options options = {.pid = e->pid, .is_reading = 1};
+    const cpubind_record_thread *thread;
+    const char *text;
+    cpubind_binding *b;
+    cpubind_linux_fault why = cpubind_no_fault;
+    *process = (cpubind_shared_user){.pid = 0};
+    if (e->kind != CPUBIND_ITEM_THREAD)
+        return why;
+    if (cpubind_bind_open(&options, m->sys, &b, &why) != CPUBIND_LINUX_OK)
+        return why;
+    thread = cpubind_record_find_thread(b->record.thread, b->record.n_thread, e->number);
+    if (cpubind_process_is_alive(b) && thread) {
+        *process = (cpubind_shared_user){.pid = e->pid, .start = b->record.start};
+        text = cpubind_cpu_sets_text(&b->record.sets, thread->before);
+        why = cpubind_cpu_sets_of_text(&m->b->record.sets, m->sys, text, (int32_t)strlen(text),
+                                       before);
+    }
+    cpubind_bind_close(b);
+    return why;
+}
+
+/* A thread that a binding has moved was elsewhere before that, and the process is a user, too:
+ * the one that comes first. */
+static cpubind_linux_fault use_binding(cpubind_mend *m, const cpubind_shared_entry *of)
+{
+    cpubind_shared_record *host = &m->b->shared.record;
+    cpubind_shared_entry like = *of;
+    cpubind_shared_user process;
+    int32_t place;
+    cpubind_linux_fault why = find_binding(m, of, &process, &like.before);
+    if (why.error || !process.pid || cpubind_shared_find(host, of) >= 0)
+        return why;
+    process.set = of->before;
+    why = cpubind_shared_add(host, m->sys, &like, &place);
+    return why.error ? why : cpubind_shared_add_user(&host->entry[place], m->sys, &process);
+}
+
 /* Reads what is now, and puts the change on record in memory unless it is so already. A change
  * that cannot be read is refused. */
 static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
@@ -199,6 +236,10 @@ static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
     of->start = stat.start;
     if (!why.error)
         why = cpubind_read_entry(m->b, of, &of->number, &of->before);
+    if (!why.error && of->before == should)
+        item->result = CPUBIND_MEND_RIGHT;
+    else if (!why.error)
+        why = use_binding(m, of);
     if (why.error == ENOMEM)
         return why;
     if (why.error) {
@@ -206,11 +247,7 @@ static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
         return cpubind_no_fault;
     }
     item->before = text_of(m, of->before);
-    if (of->before == should) {
-        item->result = CPUBIND_MEND_RIGHT;
-        return why;
-    }
-    return cpubind_shared_use(m->b, of, should);
+    return item->result == CPUBIND_MEND_RIGHT ? why : cpubind_shared_use(m->b, of, should);
 }
 
 /* Undoes a change, or what may be one. */
@@ -278,7 +315,9 @@ cpubind_linux_status cpubind_mend_apply(cpubind_mend *m, const cpubind_change *c
     for (int32_t i = 0; i < n; i++)
         make_change(m, i);
     settle(m);
-    (void)save(m); /* else the record has entries that restore finds as they were before */
+    m->b->shared.is_dirty = 1;
+    (void)cpubind_shared_write(
+        m->b); /* else the record has entries that restore finds as they were before */
     for (int32_t i = 0; i < n; i++)
         if (is_refused(&m->item[i]))
             why = m->item[i].fault;
@@ -288,58 +327,40 @@ cpubind_linux_status cpubind_mend_apply(cpubind_mend *m, const cpubind_change *c
 
 /* == Putting back =========================================================== */
 
-/* Whether the process of a thread was bound when doctor had given the thread its CPUs: then
- * those are what its record has for it. */
-static int is_bound_since(cpubind_mend *m, const cpubind_shared_entry *e, int32_t given)
-{
-    const cpubind_bind_options options = {.pid = e->pid, .is_reading = 1};
-    const cpubind_record_thread *thread;
-    cpubind_binding *b;
-    int is_since;
-    if (cpubind_bind_open(&options, m->sys, &b, NULL) != CPUBIND_LINUX_OK)
-        return 0;
-    thread = cpubind_record_find_thread(b->record.thread, b->record.n_thread, e->number);
-    is_since =
-        cpubind_process_is_alive(b) && thread &&
-        strcmp(cpubind_cpu_sets_text(&b->record.sets, thread->before), text_of(m, given)) == 0;
-    cpubind_bind_close(b);
-    return is_since;
-}
-
-/* Makes the process of a thread the user that doctor was: its restore puts the thread on the
- * CPUs that doctor gave, and then on those that it had before. */
-static void hand_over(cpubind_mend *m, const cpubind_shared_entry *e, cpubind_shared_user *own)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    if (!cpubind_proc_stat_read(&m->b->root, e->pid, 0, &stat).error)
-        *own = (cpubind_shared_user){.pid = e->pid, .start = stat.start, .set = own->set};
-}
-
-/* Puts one entry back to what it was before, unless a binding has it, or somebody else. */
+/* Puts one entry back to what its last other user gave it, or to what it was before. */
 static void put_back(cpubind_mend *m, cpubind_shared_entry *e, cpubind_shared_user *own,
                      cpubind_mend_item *item)
 {
     const int is_thread = e->kind == CPUBIND_ITEM_THREAD;
-    const int is_shared = cpubind_shared_last_other(m->b, e, CPUBIND_DOCTOR, 0) != NULL;
-    int32_t now = CPUBIND_CPUSET_NONE;
+    const cpubind_shared_user *other = cpubind_shared_last_other(m->b, e, CPUBIND_DOCTOR, 0);
+    const int32_t should = other ? other->set : e->before;
+    int32_t now = CPUBIND_CPUSET_NONE, before = CPUBIND_CPUSET_NONE;
+    cpubind_shared_user process = {.pid = 0};
     cpubind_linux_fault why = cpubind_read_entry(m->b, e, &e->number, &now);
-    item->now = why.error ? NULL : text_of(m, now);
-    if (!why.error && (is_shared || (is_thread && is_bound_since(m, e, own->set)))) {
+    item->result = CPUBIND_MEND_BACK;
+    if (!why.error)
+        why = find_binding(m, e, &process, &before);
+    if (!why.error && process.pid && before == own->set) {
+        /* It was bound since: its restore puts the thread on the CPUs that doctor gave, and then
+         * on those of before. */
         item->result = CPUBIND_MEND_BOUND;
-        if (is_thread)
-            hand_over(m, e, own);
-        return;
-    }
-    if (!why.error && now != e->before && now != own->set &&
-        !(is_thread && /* the kernel keeps those of its cpuset */
-          cpubind_cpu_sets_is_part(&m->b->record.sets, now, own->set))) {
+        process.set = own->set;
+        *own = process;
+    } else if (!why.error && now != should && !cpubind_shared_is_given(e, now) &&
+               !(is_thread && /* the kernel keeps those of its cpuset */
+                 cpubind_cpu_sets_is_part(&m->b->record.sets, now, own->set))) {
         item->result = CPUBIND_MEND_OTHER;
-        return;
+    } else {
+        if (!why.error && now != should)
+            why = cpubind_write_entry(m->b, e, should);
+        else if (!why.error)
+            item->result = CPUBIND_MEND_RIGHT;
+        if (other)
+            item->result = CPUBIND_MEND_BOUND;
+        now = should;
     }
-    item->now = NULL;
-    item->result = !why.error && now == e->before ? CPUBIND_MEND_RIGHT : CPUBIND_MEND_BACK;
-    if (!why.error && now != e->before)
-        why = cpubind_write_entry(m->b, e, e->before);
+    if (item->result == CPUBIND_MEND_OTHER || item->result == CPUBIND_MEND_BOUND)
+        item->now = text_of(m, now);
     if (why.error)
         refuse(item, CPUBIND_MEND_STUCK, why);
 }
@@ -401,8 +422,8 @@ cpubind_linux_status cpubind_mend_restore(cpubind_mend *m, cpubind_linux_fault *
     for (int32_t i = 0; i < m->n_item; i++)
         if (m->item[i].result == CPUBIND_MEND_STUCK)
             refused = m->item[i].fault;
-    if (m->n_item > 0)
-        why = save(m);
+    m->b->shared.is_dirty |= m->n_item > 0;
+    why = cpubind_shared_write(m->b);
     return refused.error
                ? cpubind_linux_end(CPUBIND_LINUX_ERR_REFUSED, refused, fault)
                : cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_STATE : CPUBIND_LINUX_OK, why,

@@ -25,9 +25,9 @@ static int has_irqs(const cpubind_binding *b)
 static int is_over(const cpubind_binding *b, const cpubind_shared_entry *entry,
                    cpubind_linux_fault why)
 {
-    if (entry->kind == CPUBIND_ITEM_POLLING || entry->kind == CPUBIND_ITEM_KERNEL)
-        return why.error == ESRCH;
-    return why.error == ENOENT && (entry->kind == CPUBIND_ITEM_WORKQUEUE || has_irqs(b));
+    if (entry->kind == CPUBIND_ITEM_IRQ)
+        return why.error == ENOENT && has_irqs(b);
+    return why.error == (entry->kind == CPUBIND_ITEM_WORKQUEUE ? ENOENT : ESRCH);
 }
 
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,

@@ -1,0 +1,36 @@
+#!/bin/sh
+# orders.sh - apply, doctor --fix, restore, crashes and reboots in random orders leave what was there
+# SPDX-License-Identifier: MIT
+# runs: check
+#
+#   CPUBIND_ORDERS=1000       how many orders (default 40; in check-all 10,000)
+#   CPUBIND_TEST_SEED=N       repeats a run as far as the scheduler lets it
+#
+# A law, on the made host of mend.sh: programs/orders.py draws the orders, and says the one that has
+# left something.
+. tests/scenes/lib.sh
+[ -n "$(command -v python3)" ] || skip_all "there is no python3"
+use_live_npus
+LD_PRELOAD="$LD_PRELOAD $programs/kernel_shim"
+case ${CPUBIND_LEVEL:-check} in check-all) n_order=10000 ;; *) n_order=40 ;; esac
+
+mkdir "$out/daemon" && : >"$out/daemon/bans"
+env -u LD_PRELOAD python3 tests/scenes/programs/irqbalance_double.py "$out/daemon" run stays \
+    >"$out/daemon/ready" &
+for file in kernel/numa_balancing kernel/random/boot_id; do
+    echo 1 >"$out/${file##*/}" && mount --bind "$out/${file##*/}" /proc/sys/$file || exit 1
+done
+becomes grep -q ready "$out/daemon/ready" || exit 1
+mkdir -p $(seq -f "/sys/devices/system/cpu/cpu%g/cpufreq" 0 191) /run/cpubind
+for n in $(seq 0 191); do echo performance >/sys/devices/system/cpu/cpu"$n"/cpufreq/scaling_governor; done
+
+orders() {
+    env -u LD_PRELOAD python3 tests/scenes/programs/orders.py "$CPUBIND" "$programs/worker" "$out" "$LD_PRELOAD" \
+        "${CPUBIND_ORDERS:-$n_order}" "${CPUBIND_TEST_SEED:-$(date +%s)}" >"$out/orders"
+    orders_status=$?
+    tail -n 40 "$out/orders"
+    return $orders_status
+}
+check "what orders of apply, fix, restore, crash and reboot leave is what was there" orders
+sed 's/^/# /' "$out/orders" | tail -n 3
+finish
