@@ -191,13 +191,16 @@ static int add_owners(const char *word, api_text *why)
     return n > 0;
 }
 
-/* Adds the options that start with a word that is none, else those that are like it. */
+/* Adds what other programs or commands mean by a word that is none, else the options that start
+ * with it, else those that are like it. */
 static void add_full_names(enum api_command command, const char *text, api_text *why)
 {
     char word[64] = "";
     api_hint hint = {.word = word};
     int n = 0;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
+    if (add_foreign_name(command, word, why) || add_other_command(command, word, why))
+        return;
     for (const api_option *row = api_option_rows; row->dashed; row++) {
         if (!(row->commands & (int)command) || !row->text || strlen(text) <= 2)
             continue;
@@ -205,8 +208,7 @@ static void add_full_names(enum api_command command, const char *text, api_text 
         if (strncmp(row->dashed, word, strlen(word)) == 0)
             api_add(why, "%s %s", n++ ? "," : "; an option is written in full:", row->dashed);
     }
-    if (n == 0 && !add_foreign_name(command, word, why) && !add_device(command, word, why) &&
-        !add_other_command(command, word, why) && !add_owners(word, why))
+    if (n == 0 && !add_device(command, word, why) && !add_owners(word, why))
         api_hint_add(&hint, why);
 }
 

@@ -35,7 +35,7 @@ adapters/words             0    5600
 adapters/api           10049    1000
 adapters/doctor         2632    2000
 adapters/measure        2655    1700
-adapters/cli           14926    7500
+adapters/cli           14927    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python         1224     900
