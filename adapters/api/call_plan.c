@@ -486,8 +486,8 @@ static cpubind_problem_code read_facts(void *ctx, cpubind_arena *arena)
 {
     const reading *r = (const reading *)ctx;
     cpubind_problem problem;
-    return cpubind_plan_read_facts(r->source, &r->to->options.options.request, arena,
-                                   &r->to->facts, &problem);
+    return cpubind_facts_read(r->source, &r->to->options.options.request, arena, &r->to->facts,
+                              &problem);
 }
 
 /* The facts for a request, kept or read now; NULL: they cannot be read, and the plan of the

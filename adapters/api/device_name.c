@@ -160,7 +160,7 @@ static int open_search(const cpubind_source *source, const api_options *o, searc
     s->view =
         (api_process_view){.host = source ? source : &s->own.source, .process = &s->own.source};
     seen = is_own ? api_process_source(&s->view) : *source;
-    api_read_asked(&seen, &all, &s->read);
+    api_read_asked(&seen, &all, NULL, &s->read);
     if (s->read.code != CPUBIND_PROBLEM_NONE)
         return api_judge_devices(&s->read, NULL, why);
     s->rank = (cpubind_pci_rank *)malloc(((size_t)f->n_bus * CPUBIND_PCI_NUMBERS + 1) *

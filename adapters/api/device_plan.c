@@ -8,31 +8,24 @@
 /* == Which devices ========================================================== */
 
 /* Counts the accelerators that the PCI bus shows, by vendor. Returns whether there are some,
- * and no NPU among them; *is_read says whether the bus could be read. */
-static int count_devices(const cpubind_source *source, const api_options *options,
-                         int32_t n[CPUBIND_VENDOR_COUNT], int *is_read)
+ * and no NPU among them. */
+static int count_devices(const cpubind_facts *f, int32_t n[CPUBIND_VENDOR_COUNT])
 {
-    api_planned read = {0};
-    int has_some;
-    api_read_devices(source, options, &read);
-    *is_read = read.code == CPUBIND_PROBLEM_NONE;
-    has_some = *is_read && read.facts.n_bus > 0;
-    for (int32_t i = 0; has_some && i < read.facts.n_bus; i++)
-        n[read.facts.bus[i].accelerator.vendor]++;
-    api_free_planned(&read);
-    return has_some && n[CPUBIND_VENDOR_ASCEND] == 0;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        n[f->bus[i].accelerator.vendor]++;
+    return f->n_bus > 0 && n[CPUBIND_VENDOR_ASCEND] == 0;
 }
 
 /* Whether the host of a plan that was refused is one of other accelerators than NPUs: it has no
  * npu-smi, no option is about NPUs, and the PCI bus has devices that cpubind knows, or cannot
  * be read: then api_plan_bus says which file of it. */
-static int has_others_alone(const cpubind_source *source, const api_options *options,
-                            const api_planned *planned)
+static int has_others_alone(const api_options *options, const api_planned *planned)
 {
+    const cpubind_facts *f = &planned->facts;
     int32_t n[CPUBIND_VENDOR_COUNT] = {0};
-    int is_read;
     return planned->code == CPUBIND_PROBLEM_NO_NPU_SMI && !api_npu_option(options) &&
-           (count_devices(source, options, n, &is_read) || !is_read);
+           (count_devices(f, n) || f->has_bus < 0 ||
+            f->unread_other.code != CPUBIND_PROBLEM_NONE);
 }
 
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why)
@@ -46,13 +39,10 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
     const char *before = " (";
     int32_t n[CPUBIND_VENDOR_COUNT] = {0};
     api_planned planned = {0};
-    int is_read;
-    int lacks = count_devices(source, options, n, &is_read);
-    if (lacks) { /* a container may not see its NPUs on the bus */
-        api_make(source, &plain, &planned);
-        lacks = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI;
-        api_free_planned(&planned);
-    }
+    int lacks; /* a container may not see its NPUs on the bus */
+    api_make(source, &plain, &planned);
+    lacks = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI && count_devices(&planned.facts, n);
+    api_free_planned(&planned);
     if (!lacks)
         return 0;
     api_add(why, "this host has no NPU, but accelerators of other vendors");
@@ -85,7 +75,7 @@ int api_plan(const cpubind_source *source, const api_options *options, api_plann
 int api_plan_others(const cpubind_source *source, const api_options *options, api_planned *out,
                     api_text *why)
 {
-    if (api_asks_for_devices(options) || has_others_alone(source, options, out))
+    if (api_asks_for_devices(options) || has_others_alone(options, out))
         return api_plan_bus(source, options, out, why);
     if (out->code != CPUBIND_PROBLEM_NONE && out->code != CPUBIND_PROBLEM_UNREADABLE &&
         out->code != CPUBIND_PROBLEM_NO_MEMORY && api_lacks_npus(source, options, why))

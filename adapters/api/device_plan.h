@@ -18,9 +18,9 @@
 void api_read_devices(const cpubind_source *source, const api_options *options,
                       api_planned *out);
 
-/* The same for a request. */
+/* The same for a request; `seen`: says which CPUs and devices this process has, or NULL. */
 void api_read_asked(const cpubind_source *source, const cpubind_pci_request *asked,
-                    api_planned *out);
+                    const cpubind_request *seen, api_planned *out);
 
 /* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
 int api_judge_devices(const api_planned *read, const api_options *options, api_text *why);

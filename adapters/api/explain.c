@@ -375,7 +375,7 @@ static void add_origin(const cpubind_pci_function *f, int has_nodes, api_text *t
 static void say_place(explanation *e, const cpubind_viewed *npu)
 {
     const cpubind_facts *facts = e->view.facts;
-    const int32_t *cpu = npu->affinity_count > 0 ? facts->affinity + npu->affinity_first : NULL;
+    const int32_t *cpu = npu->near_cpus.n > 0 ? npu->near_cpus.cpu : NULL;
     api_text text = {"", 0}, by = {"", 0};
     int32_t nodes[CPUBIND_MAX_NODES], n_node = 0;
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
@@ -391,8 +391,8 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
     } else {
         api_add(&by, "the %s", is_kernel ? "kernel" : "topology of npu-smi");
     }
-    api_json_list(&e->fact, "near", cpu, npu->affinity_count);
-    if (npu->affinity_count == 0) {
+    api_json_list(&e->fact, "near", cpu, npu->near_cpus.n);
+    if (npu->near_cpus.n == 0) {
         api_add(&text, "Which CPUs are near it is not known");
         if (npu->function >= 0 && facts->bus[npu->function].node >= 0)
             api_add(&text, "; its PCI function is on node %d",
@@ -402,14 +402,14 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
     }
     for (int32_t i = 0; i < facts->n_node && n_node < CPUBIND_MAX_NODES; i++) {
         int32_t k = 0;
-        while (k < npu->affinity_count &&
+        while (k < npu->near_cpus.n &&
                (cpu[k] >= facts->n_cpu_id || facts->node_of[cpu[k]] != facts->node_id[i]))
             k++;
-        if (k < npu->affinity_count)
+        if (k < npu->near_cpus.n)
             nodes[n_node++] = facts->node_id[i];
     }
     api_add(&text, "CPUs ");
-    api_add_list(&text, cpu, npu->affinity_count);
+    api_add_list(&text, cpu, npu->near_cpus.n);
     api_add(&text, " are near it, by %s", by.text);
     if (n_node > 0) {
         api_add(&text, "; they are on node%s ", n_node == 1 ? "" : "s");
@@ -429,14 +429,14 @@ static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
     api_text text = {"", 0};
     const int32_t n = list_home(e, device);
     api_json_list(&e->fact, "home", e->list, n);
-    if (npu->affinity_count == 0)
+    if (npu->near_cpus.n == 0)
         return;
     if (n == 0) {
         api_add(&text, "Pools are cut from none of them, so it has no home.");
         say(e, &text);
         return;
     }
-    if (n == npu->affinity_count) {
+    if (n == npu->near_cpus.n) {
         api_add(&text, "They are its home");
     } else {
         api_add(&text, "Its home is those that pools are cut from: ");

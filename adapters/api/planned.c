@@ -222,7 +222,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
     const making *m = (const making *)ctx;
     api_planned *p = m->planned;
     cpubind_problem_code code =
-        cpubind_plan_read_facts(m->source, m->request, arena, &p->facts, &p->problem);
+        cpubind_facts_read(m->source, m->request, arena, &p->facts, &p->problem);
     p->has_facts = code == CPUBIND_PROBLEM_NONE;
     if (p->has_facts)
         code = cpubind_plan_make(&p->facts, m->request, arena, &p->plan, &p->problem);

@@ -514,8 +514,8 @@ static void add_affinity(const cpubind_facts *facts, const api_options *options,
 {
     const cpubind_viewed *npu = npu_of(facts, logic);
     api_add(out, "affinity ");
-    if (npu && npu->affinity_count > 0)
-        api_add_list(out, facts->affinity + npu->affinity_first, npu->affinity_count);
+    if (npu && npu->near_cpus.n > 0)
+        api_add_list(out, npu->near_cpus.cpu, npu->near_cpus.n);
     else
         api_add(out, "not known");
     api_add(out, ", allowed ");

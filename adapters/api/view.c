@@ -137,10 +137,8 @@ static int find_places(api_view *v)
         const cpubind_candidate *c = &v->plan->candidate[i];
         const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
         const cpubind_pci_function *f = c->function < 0 ? NULL : &facts->bus[c->function];
-        const int32_t n_cpu = npu ? npu->affinity_count : f ? f->n_cpu : 0;
-        const int32_t *cpu = npu && n_cpu > 0 ? facts->affinity + npu->affinity_first
-                             : !npu && f      ? f->cpu
-                                              : NULL;
+        const int32_t n_cpu = npu ? npu->near_cpus.n : f ? f->n_cpu : 0;
+        const int32_t *cpu = npu && n_cpu > 0 ? npu->near_cpus.cpu : !npu && f ? f->cpu : NULL;
         uint8_t *place = v->place + (size_t)i * (size_t)facts->n_node;
         for (int32_t k = 0; k < n_cpu; k++) {
             const int32_t node = cpu[k] < facts->n_cpu_id

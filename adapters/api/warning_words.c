@@ -23,8 +23,8 @@ static int is_by_kernel(const cpubind_facts *facts, const cpubind_viewed *npu)
 {
     const cpubind_pci_function *function =
         npu->function < 0 ? NULL : &facts->bus[npu->function];
-    return function && npu->affinity_count > 0 && function->n_cpu == npu->affinity_count &&
-           memcmp(function->cpu, facts->affinity + npu->affinity_first,
+    return function && npu->near_cpus.n > 0 && function->n_cpu == npu->near_cpus.n &&
+           memcmp(function->cpu, npu->near_cpus.cpu,
                   (size_t)function->n_cpu * sizeof *function->cpu) == 0;
 }
 

@@ -27,10 +27,9 @@ typedef struct ascend_reading {
 
 /* Only facts_read.c calls them: it decides which are needed, and in which order. */
 
-/* facts_census.c: the NPUs on the PCI bus; the product when the bus has only one, else AUTO;
- * those of facts->type; which of them the NPUs in view are; the CPUs near each; node 0 for the
- * hidden ones that are on no node; for slices, what is known of all that. */
-cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
+/* facts_census.c: the product when the bus has only one, else AUTO; the NPUs of facts->type;
+ * which of them the NPUs in view are; the CPUs near each; node 0 for the hidden ones that are
+ * on no node; for slices, what is known of all that. */
 cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r);
 cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r);
 void cpubind_priv_attach_functions(facts_reader *r);
@@ -52,7 +51,7 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r);
 /* facts_pci.c: the addresses of the NPUs in view, by npu-smi; the lists of CPUs near them,
  * chosen between the kernel and npu-smi; the addresses that a caller wants for interrupts. */
 cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r);
-cpubind_problem_code cpubind_priv_take_near(facts_reader *r);
+void cpubind_priv_take_near(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
 
 /* == Helpers ================================================================ */
@@ -84,7 +83,7 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].function == function && f->device[i].affinity_count == 0)
+        if (f->device[i].function == function && f->device[i].near_cpus.n == 0)
             return 0;
     return 1;
 }
@@ -112,7 +111,7 @@ static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_
 static inline int facts_all_have_affinity(const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].affinity_count == 0)
+        if (f->device[i].near_cpus.n == 0)
             return 0;
     return 1;
 }

@@ -1,4 +1,4 @@
-/* facts_census.c - the NPUs on the host's PCI bus, and the CPUs near each by the kernel
+/* facts_census.c - which functions of the bus are NPUs of the host, and what each has of them
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. A container sees the whole bus, so
@@ -11,53 +11,6 @@
 static int is_npu(const cpubind_pci_function *function)
 {
     return function->accelerator.vendor == CPUBIND_VENDOR_ASCEND;
-}
-
-/* == The functions ========================================================== */
-
-/* Fails because a function lacks a file that the kernel gives to every function: it may be an
- * NPU. */
-static cpubind_problem_code fail_without(facts_reader *r, const cpubind_pci_function *function,
-                                         const char *leaf)
-{
-    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
-    const char *path = facts_function_path(r, &function->pci, leaf);
-    return path ? facts_fail_input(r, path, absent, -1, "a function of the bus lacks this file")
-                : facts_fail_memory(r);
-}
-
-/* Takes the accelerators of all vendors. A plan of NPUs alone does not depend on one of another
- * that cannot be read. */
-static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code code,
-                                          cpubind_pci_function *function, int32_t whole_class,
-                                          facts_taken *out)
-{
-    (void)whole_class;
-    if (code != CPUBIND_PROBLEM_NONE)
-        return function->ids.vendor < 0 || cpubind_is_npu_vendor(function->ids.vendor)
-                   ? code
-                   : facts_put_off(r, code, &r->facts->unread_other);
-    if (function->ids.vendor < 0)
-        return fail_without(r, function, "vendor");
-    if (function->ids.device < 0 && cpubind_is_npu_vendor(function->ids.vendor))
-        return fail_without(r, function, "device");
-    if (function->accelerator.vendor != CPUBIND_VENDOR_OTHER)
-        *out = FACTS_TAKEN_DEVICE;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    cpubind_problem_code code = cpubind_priv_read_bus(r, 0, take_function);
-    for (int32_t i = cpubind_facts_next_other(f, 0); i < f->n_bus;
-         i = cpubind_facts_next_other(f, i + 1)) {
-        if (code != CPUBIND_PROBLEM_NONE || !r->request->wants_others)
-            break;
-        f->n_other++;
-        code = facts_put_off(r, cpubind_priv_read_near(r, &f->bus[i]), &f->unread_other);
-    }
-    return code;
 }
 
 /* == The product ============================================================ */

@@ -251,13 +251,12 @@ static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo
         return CPUBIND_PROBLEM_NONE;
     else if (npus_from_rows(r, topo) != CPUBIND_PROBLEM_NONE)
         return CPUBIND_PROBLEM_NO_MEMORY;
-    f->affinity = topo->cpu;
     for (int32_t d = 0; d < f->n_device; d++) {
         for (int32_t i = 0; i < topo->n_row; i++) {
             if (!is_row_of(topo, &topo->row[i], &f->device[d]))
                 continue;
-            f->device[d].affinity_first = topo->row[i].first;
-            f->device[d].affinity_count = topo->row[i].count;
+            f->device[d].near_cpus =
+                (cpubind_list){topo->cpu + topo->row[i].first, topo->row[i].count};
             f->has_affinity |= topo->row[i].count > 0;
         }
     }
@@ -801,7 +800,8 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     mark_visible(r);
     for (int32_t i = 0; i < r->facts->n_device; i++)
         n_visible += r->facts->device[i].is_visible;
-    cpubind_priv_take_job(r->facts);
+    if (!r->request->bus || r->request->bus->is_host) /* else those of other jobs are listed */
+        cpubind_priv_take_job(r->facts);
     return code == CPUBIND_PROBLEM_NONE && r->facts->n_device > 0
                ? cpubind_priv_judge_step(r, n_visible, n_bus > 0 ? n_bus : r->facts->n_device)
                : code;

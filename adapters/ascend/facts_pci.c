@@ -115,7 +115,7 @@ static int lacks_address(const facts_reader *r)
     const cpubind_facts *f = r->facts;
     const int are_all_needed = f->n_census > 0 && f->scope != CPUBIND_SCOPE_OWN;
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].pci.domain < 0 && (are_all_needed || f->device[i].affinity_count == 0))
+        if (f->device[i].pci.domain < 0 && (are_all_needed || f->device[i].near_cpus.n == 0))
             return 1;
     return 0;
 }
@@ -138,7 +138,7 @@ static cpubind_problem_code read_boards(facts_reader *r)
     cpubind_problem_clear(&failed);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_device; i++) {
         cpubind_viewed *npu = &r->facts->device[i];
-        if (!needs_board(npu) || (npu->affinity_count > 0 && r->facts->n_census == 0))
+        if (!needs_board(npu) || (npu->near_cpus.n > 0 && r->facts->n_census == 0))
             continue;
         code = read_board(r, npu, &is_stuck, &failed);
         if (code == CPUBIND_PROBLEM_NONE && npu->pci.domain < 0 &&
@@ -247,7 +247,7 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 /* Compares the lists of the kernel and of npu-smi for an NPU. */
 static cpubind_locality compare(const cpubind_facts *f, const cpubind_viewed *npu)
 {
-    const int32_t n = npu->affinity_count;
+    const int32_t n = npu->near_cpus.n;
     const cpubind_pci_function *function;
     const int32_t *cpu;
     if (npu->function < 0)
@@ -255,7 +255,7 @@ static cpubind_locality compare(const cpubind_facts *f, const cpubind_viewed *np
     function = &f->bus[npu->function];
     if (n == 0)
         return function->n_cpu > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
-    cpu = f->affinity + npu->affinity_first;
+    cpu = npu->near_cpus.cpu;
     if (function->numa_node == -1 && is_node_0(f, cpu, n) &&
         (function->origin == CPUBIND_NODE_ORIGIN_UNKNOWN ||
          function->origin == CPUBIND_NODE_ORIGIN_NPU_SMI))
@@ -282,45 +282,21 @@ static void warn_of(facts_reader *r, cpubind_locality locality, cpubind_warning 
             facts_warn(r, warning);
 }
 
-/* Puts the chosen list of each NPU in one array. */
-static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
+void cpubind_priv_take_near(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    int32_t total = 0, *all;
-    for (int32_t i = 0; i < f->n_device; i++)
-        total += is_kernels(&f->device[i], is_complete) ? f->bus[f->device[i].function].n_cpu
-                                                        : f->device[i].affinity_count;
-    all = cpubind_arena_ints(r->arena, total);
-    if (!all)
-        return facts_fail_memory(r);
-    total = 0;
+    const int is_complete = f->n_census > 0 && facts_is_kernel_complete(f);
+    f->has_affinity = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
         cpubind_viewed *npu = &f->device[i];
-        int32_t n = npu->affinity_count;
-        const int32_t *from = n > 0 ? f->affinity + npu->affinity_first : NULL;
-        if (is_kernels(npu, is_complete)) {
-            from = f->bus[npu->function].cpu;
-            n = f->bus[npu->function].n_cpu;
-        }
-        if (n > 0)
-            memcpy(all + total, from, (size_t)n * sizeof *all);
-        npu->affinity_first = total;
-        npu->affinity_count = n;
-        total += n;
+        npu->locality = compare(f, npu);
+        if (is_kernels(npu, is_complete))
+            npu->near_cpus =
+                (cpubind_list){f->bus[npu->function].cpu, f->bus[npu->function].n_cpu};
+        f->has_affinity |= npu->near_cpus.n > 0;
     }
-    f->affinity = all;
-    f->has_affinity = total > 0;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-cpubind_problem_code cpubind_priv_take_near(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_device; i++)
-        f->device[i].locality = compare(f, &f->device[i]);
     if (f->origin == CPUBIND_ORIGIN_NPU_SMI)
         warn_of(r, CPUBIND_LOCALITY_TAKEN, CPUBIND_WARNING_PCI_AFFINITY);
     warn_of(r, CPUBIND_LOCALITY_DIFFERS, CPUBIND_WARNING_AFFINITY_DIFFERS);
     warn_of(r, CPUBIND_LOCALITY_NO_NODE, CPUBIND_WARNING_NO_NUMA_NODE);
-    return join_lists(r, f->n_census > 0 && facts_is_kernel_complete(f));
 }

@@ -1,9 +1,10 @@
-/* facts_read.c - from the inputs of a host to its facts
+/* facts_read.c - what the inputs of a host tell of its NPUs, for the list of its devices
  * SPDX-License-Identifier: MIT
  *
- * Asks the source for inputs, gives their bytes to the parsers, and joins the results by id.
- * Pure but for the source: no I/O of its own, no malloc. It must not ask for an input that the
- * request does not need; facts.h has these rules.
+ * Asks the source for inputs, gives their bytes to the parsers, and puts the results onto the
+ * list by id. Pure but for the source: no I/O of its own, no malloc. It must not ask for an
+ * input that the request does not need; facts.h has these rules. ../model/reading.c has read
+ * the CPUs and the bus before.
  *
  * The table says what comes of each input in each state. A case of tests/cases/hosts_states.txt
  * is a cell here. Failed: also a command that did not end in time, and a text that is too long.
@@ -236,7 +237,7 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
             facts_warn(r, CPUBIND_WARNING_NO_CENSUS);
         code = check_addresses(r);
         if (code == CPUBIND_PROBLEM_NONE)
-            code = cpubind_priv_take_near(r);
+            cpubind_priv_take_near(r);
         if (code == CPUBIND_PROBLEM_NONE && f->has_affinity)
             code = cpubind_priv_take_node_0(r);
         check_hidden(r);
@@ -391,10 +392,9 @@ static cpubind_problem_code read_for_plan(facts_reader *r)
     return code;
 }
 
-/* Whether a text is this word. */
-static int is_word(const char *text, int32_t len, const char *word)
+static int is_same(const char *a, const char *b)
 {
-    return strlen(word) == (size_t)len && memcmp(text, word, (size_t)len) == 0;
+    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
 }
 
 /* Refuses to cut slices by the logic ids of a map that lacks an NPU of the table of devices:
@@ -406,8 +406,8 @@ static cpubind_problem_code check_map(facts_reader *r)
         needs_affinity(f->strategy))
         return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < f->n_difference && i < CPUBIND_MAX_DIFFERENCES; i++)
-        if (is_word(INPUT_INFO, sizeof INPUT_INFO - 1, f->difference[i].has) &&
-            is_word(INPUT_MAP, sizeof INPUT_MAP - 1, f->difference[i].lacks))
+        if (is_same(f->difference[i].has, INPUT_INFO) &&
+            is_same(f->difference[i].lacks, INPUT_MAP))
             return facts_fail_input(
                 r, INPUT_MAP, r->source->read(r->source->ctx, INPUT_MAP), -1,
                 "it lacks an NPU that npu-smi info names, and slices are cut by its ids");
@@ -465,231 +465,7 @@ static cpubind_problem_code hide_all(facts_reader *r)
     return code;
 }
 
-/* == The request ============================================================ */
-
-/* Whether a list ascends strictly, from 0 and below `limit`. */
-static int is_list(const int32_t *list, int32_t n, int32_t limit)
-{
-    int32_t last = -1;
-    for (int32_t i = 0; i < n; i++) {
-        if (list[i] <= last || list[i] >= limit)
-            return 0;
-        last = list[i];
-    }
-    return n >= 0 && n <= limit;
-}
-
-static int is_among(int32_t value, int32_t n)
-{
-    return value >= 0 && value < n;
-}
-
-static int are_npu_lists(const cpubind_request *q)
-{
-    int32_t last = -1;
-    for (int32_t i = 0; i < q->n_device_allowed; i++) {
-        const cpubind_device_allowed *row = &q->device_allowed[i];
-        if (row->logic <= last || row->logic >= CPUBIND_MAX_DEVICES ||
-            (row->n > 0 && !row->cpu) || !is_list(row->cpu, row->n, CPUBIND_MAX_CPUS))
-            return 0;
-        last = row->logic;
-    }
-    return q->n_device_allowed > 0;
-}
-
-/* What is wrong with the lists of a request, or NULL. */
-static const char *find_list_fault(const cpubind_request *q)
-{
-    if (q->device &&
-        (q->n_device == 0 || !is_list(q->device, q->n_device, CPUBIND_MAX_DEVICES)))
-        return "the NPUs of the request do not ascend from 0 on, or there are none";
-    if (q->allowed && !is_list(q->allowed, q->n_allowed, CPUBIND_MAX_CPUS))
-        return "the allowed CPUs of the request do not ascend from 0 on";
-    if (q->device_allowed && !are_npu_lists(q))
-        return "the NPUs with allowed CPUs of the request, or these CPUs, do not ascend from 0 "
-               "on";
-    if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
-        return "the excluded CPUs of the request do not ascend from 0 on";
-    if (q->keep && !is_list(q->keep, q->n_keep, CPUBIND_MAX_CPUS))
-        return "the kept CPUs of the request do not ascend from 0 on";
-    return NULL;
-}
-
-/* What is wrong with a request, or NULL. */
-static const char *find_fault(const cpubind_request *q)
-{
-    if (!is_among((int32_t)q->type, CPUBIND_TYPE_COUNT))
-        return "the device type of the request is no device type";
-    if (!q->is_auto_strategy && !is_among((int32_t)q->strategy, CPUBIND_CLUSTER + 1))
-        return "the strategy of the request is no strategy";
-    if (!is_among((int32_t)q->overlap, CPUBIND_OVERLAP_REFUSE + 1))
-        return "the overlap policy of the request is no policy";
-    if (!is_among((int32_t)q->scope, CPUBIND_SCOPE_COUNT))
-        return "the scope of the request is no scope";
-    if (!is_among((int32_t)q->origin, CPUBIND_ORIGIN_COUNT))
-        return "the origin of facts of the request is no origin";
-    if (q->has_rank && q->rank < 0)
-        return "the rank is negative: the launcher has not set it";
-    if (!is_among(q->total, CPUBIND_MAX_DEVICES + 1))
-        return "the number of NPUs of the request is out of range";
-    if (q->visible && !is_among(q->visible_len, CPUBIND_TEXT_MAX))
-        return "the length of the visible devices is out of range";
-    if (find_list_fault(q))
-        return find_list_fault(q);
-    if (q->has_rules && !is_among((int32_t)q->rules, CPUBIND_RULES_COUNT))
-        return "the rules of the request are no rules";
-    if (!is_among(q->keep_each, CPUBIND_MAX_CPUS + 1))
-        return "the number of CPUs that are kept of each node is out of range";
-    if (!is_among(q->n_process, CPUBIND_MAX_DEVICES + 1))
-        return "the number of processes of an NPU is out of range";
-    if (!is_among(q->process, q->n_process > 1 ? q->n_process : 1))
-        return "the index of this process is not below the number of processes of an NPU";
-    return NULL;
-}
-
-static int is_same_list(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
-{
-    if (!a || !b)
-        return !a && !b;
-    return n_a == n_b && (n_a == 0 || memcmp(a, b, (size_t)n_a * sizeof *a) == 0);
-}
-
-static int has_same_npu_lists(const cpubind_request *a, const cpubind_request *b)
-{
-    const int32_t n = a->device_allowed ? a->n_device_allowed : 0;
-    if (!a->device_allowed != !b->device_allowed || (n > 0 && n != b->n_device_allowed))
-        return 0;
-    for (int32_t i = 0; i < n; i++)
-        if (a->device_allowed[i].logic != b->device_allowed[i].logic ||
-            !is_same_list(a->device_allowed[i].cpu, a->device_allowed[i].n,
-                          b->device_allowed[i].cpu, b->device_allowed[i].n))
-            return 0;
-    return 1;
-}
-
-static int has_same_visible(const cpubind_request *a, const cpubind_request *b)
-{
-    if (!a->visible || !b->visible)
-        return !a->visible && !b->visible;
-    return a->visible_len == b->visible_len &&
-           memcmp(a->visible, b->visible, (size_t)a->visible_len) == 0;
-}
-
-/* The overlap, the rank, the kept CPUs and the processes of an NPU are of the plan alone. */
-int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *request)
-{
-    const cpubind_request *a = read, *b = request;
-    return a->type == b->type && a->is_auto_strategy == b->is_auto_strategy &&
-           a->strategy == b->strategy && a->only_running == b->only_running &&
-           a->n_job == b->n_job && a->total == b->total && a->scope == b->scope &&
-           a->origin == b->origin && a->rules == b->rules && a->has_rules == b->has_rules &&
-           a->wants_pci == b->wants_pci && a->wants_others == b->wants_others &&
-           is_same_list(a->device, a->n_device, b->device, b->n_device) &&
-           is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&
-           is_same_list(a->exclude, a->n_exclude, b->exclude, b->n_exclude) &&
-           has_same_npu_lists(a, b) && has_same_visible(a, b) && !find_fault(b);
-}
-
-/* Finds the value of a variable of the environment. An empty one counts as not set. */
-static int find_variable(const cpubind_source *source, const char *name, cpubind_input *env,
-                         cpubind_piece *word)
-{
-    *env = source->read(source->ctx, INPUT_ENV);
-    return facts_is_present(*env) &&
-           cpubind_env_find(env->data, env->len, name, word) == CPUBIND_TEXT_OK &&
-           word->len > 0;
-}
-
-cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_request *request)
-{
-    cpubind_piece word;
-    cpubind_input env;
-    int rules = 0;
-    if (request->has_rules)
-        return request->rules;
-    if (!find_variable(source, "CPUBIND_RULES", &env, &word))
-        return CPUBIND_RULES_DEFAULT;
-    while (rules < CPUBIND_RULES_COUNT &&
-           !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
-        rules++;
-    return (cpubind_rules)rules;
-}
-
-/* Finds the rules: those of the request, else those of the environment, else the default. */
-static cpubind_problem_code read_rules(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    const cpubind_request *q = r->request;
-    cpubind_input env;
-    const cpubind_problem_code code =
-        q->has_rules ? CPUBIND_PROBLEM_NONE : facts_ask(r, INPUT_ENV, &env);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    f->rules = cpubind_rules_asked(r->source, q);
-    if (f->rules == CPUBIND_RULES_COUNT) {
-        cpubind_piece word = {0, 0};
-        (void)find_variable(r->source, "CPUBIND_RULES", &env, &word);
-        f->rules = CPUBIND_RULES_DEFAULT;
-        return facts_fail_input(r, INPUT_ENV, env, word.at,
-                                "CPUBIND_RULES is neither reference nor near");
-    }
-    if (f->rules == CPUBIND_RULES_NEAR && !q->is_auto_strategy &&
-        q->strategy != CPUBIND_TOPO_AFFINITY)
-        return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
-                          "the rules near cut no slices and no clusters: leave the strategy to "
-                          "the device type, or use --rules reference for all workers of "
-                          "the host");
-    return CPUBIND_PROBLEM_NONE;
-}
-
-cpubind_origin cpubind_origin_asked(const cpubind_source *source,
-                                    const cpubind_request *request)
-{
-    cpubind_piece word;
-    cpubind_input env;
-    int origin = 0;
-    if (request->origin != CPUBIND_ORIGIN_AUTO)
-        return request->origin;
-    if (!find_variable(source, "CPUBIND_FACTS", &env, &word))
-        return CPUBIND_ORIGIN_AUTO;
-    while (origin < CPUBIND_ORIGIN_COUNT &&
-           !is_word(env.data + word.at, word.len, cpubind_origin_word((cpubind_origin)origin)))
-        origin++;
-    return (cpubind_origin)origin;
-}
-
-/* Finds the origin of the request or of the environment. */
-static cpubind_problem_code read_origin(facts_reader *r, cpubind_request *asked)
-{
-    asked->origin = cpubind_origin_asked(r->source, asked);
-    if (asked->origin < CPUBIND_ORIGIN_COUNT)
-        return CPUBIND_PROBLEM_NONE;
-    return facts_fail_input(r, INPUT_ENV, r->source->read(r->source->ctx, INPUT_ENV), 0,
-                            "CPUBIND_FACTS is neither auto, driver nor npu-smi");
-}
-
-/* Reads the PCI bus. A bus that cannot be read is no problem for a plan in which the NPUs of
- * other processes have no part, when another input tells the device type. */
-static cpubind_problem_code read_bus(facts_reader *r)
-{
-    cpubind_problem_code code = cpubind_priv_read_census(r);
-    if (code != CPUBIND_PROBLEM_UNREADABLE || needs_others(r))
-        return code;
-    cpubind_problem_clear(r->problem);
-    r->facts->n_bus = r->facts->n_other = 0;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Notes that the NPUs are found here, and not among the devices of the bus. */
-static void note_found(cpubind_facts *f, cpubind_problem_code code)
-{
-    for (int32_t i = 0; i < f->n_device; i++) {
-        f->device[i].bus = -1;
-        f->device[i].vendor = CPUBIND_VENDOR_ASCEND;
-    }
-    f->n_listed = f->n_device;
-    f->has_listed = code == CPUBIND_PROBLEM_NONE;
-}
+/* == All of it ============================================================== */
 
 /* Finds the NPUs by the driver's files, else by npu-smi. */
 static cpubind_problem_code find_npus(facts_reader *r)
@@ -708,52 +484,28 @@ static cpubind_problem_code find_wanted(facts_reader *r)
                                                            : CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
-                                        const cpubind_request *request, cpubind_arena *arena,
-                                        cpubind_facts *out, cpubind_problem *problem)
+cpubind_problem_code cpubind_priv_find_listed(facts_reader *r)
 {
     static cpubind_problem_code (*const steps[])(facts_reader *) = {
-        cpubind_priv_read_scope,
-        cpubind_priv_read_cpus,
-        cpubind_priv_require_cpus,
-        cpubind_priv_read_distances,
-        read_bus,
-        find_npus,
-        decide_type,
-        read_for_plan,
-        cpubind_priv_read_running,
-        check_map,
-        cpubind_priv_read_visible,
-        find_wanted,
-        cpubind_priv_read_cores,
-    };
-    cpubind_request asked = *request;
-    ascend_reading ascend;
-    facts_reader r = {.ascend = &ascend,
-                      .source = source,
-                      .request = &asked,
-                      .arena = arena,
-                      .facts = out,
-                      .problem = problem};
-    cpubind_problem_code code;
-    memset(&ascend, 0, sizeof ascend);
-    ascend.info_status = ascend.process_status = CPUBIND_TEXT_ERR_MISSING;
-    memset(out, 0, sizeof *out);
-    cpubind_problem_clear(problem);
-    cpubind_problem_clear(&out->unaddressed);
-    cpubind_problem_clear(&out->unread_processes);
-    cpubind_problem_clear(&out->topology);
-    cpubind_problem_clear(&out->unread_other);
-    out->noun = "NPU";
-    out->type = request->type;
-    out->origin = CPUBIND_ORIGIN_NPU_SMI;
-    if (find_fault(request))
-        return facts_fail(&r, CPUBIND_PROBLEM_BAD_REQUEST, find_fault(request));
-    code = read_rules(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_origin(&r, &asked);
+        find_npus,     decide_type,
+        read_for_plan, cpubind_priv_read_running,
+        check_map,     cpubind_priv_read_visible,
+        find_wanted};
+    cpubind_facts *f = r->facts;
+    ascend_reading ascend = {.info_status = CPUBIND_TEXT_ERR_MISSING,
+                             .process_status = CPUBIND_TEXT_ERR_MISSING};
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    r->ascend = &ascend;
+    f->type = r->request->type;
+    f->origin = CPUBIND_ORIGIN_NPU_SMI;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
-        code = steps[i](&r);
-    note_found(out, code);
+        code = steps[i](r);
+    for (int32_t i = 0; i < f->n_device; i++) {
+        f->device[i].bus = -1;
+        f->device[i].vendor = CPUBIND_VENDOR_ASCEND;
+    }
+    f->n_listed = f->n_device;
+    f->has_listed = code == CPUBIND_PROBLEM_NONE;
+    r->ascend = NULL;
     return code;
 }

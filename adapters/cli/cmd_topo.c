@@ -399,8 +399,8 @@ static int32_t *allow_all(cpubind_request *request)
     int32_t *cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
     for (int32_t i = 0; cpu && i < CPUBIND_MAX_CPUS; i++)
         cpu[i] = i;
-    *request =
-        (cpubind_request){.is_auto_strategy = 1, .allowed = cpu, .n_allowed = CPUBIND_MAX_CPUS};
+    request->allowed = cpu;
+    request->n_allowed = CPUBIND_MAX_CPUS;
     return cpu;
 }
 
@@ -410,18 +410,16 @@ int cli_topology(int argc, char **argv)
     static api_planned read;
     static api_text why;
     static api_host host;
-    static cpubind_request all;
     int32_t *cpu = NULL;
     int status = cli_start(argc, argv, API_TOPO, NULL, &options);
     if (status >= 0)
         return status;
-    if (options.is_slurm && !(cpu = allow_all(&all)))
+    if (options.is_slurm && !(cpu = allow_all(&options.request)))
         return cli_no_memory();
     status = cli_open_host(&options, &host, &why);
     if (status == API_DONE)
         status = api_find_devices(&host.source, &options, &why);
     options.topo.wants_cores = options.is_slurm;
-    options.topo.host = options.is_slurm ? &all : options.topo.host;
     if (status == API_DONE) {
         api_read_devices(&host.source, &options, &read);
         status = api_judge_devices(&read, &options, &why);

@@ -325,7 +325,7 @@ void cli_name_bound(const api_options *options, api_bound *bound)
     int32_t on_bus;
     if (*report->pci && cli_open_host(options, &host, &why) == API_DONE) {
         const cpubind_source source = api_process_source(&view);
-        api_read_asked(&source, &all, &read);
+        api_read_asked(&source, &all, NULL, &read);
         if (read.code != CPUBIND_PROBLEM_NONE)
             read.facts.n_bus = 0;
     }

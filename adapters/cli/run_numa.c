@@ -268,11 +268,11 @@ static int read_devices(const cpubind_source *source, const api_options *o, cli_
     api_planned *read = &out->bound->planned;
     api_text why = {"", 0};
     cpubind_pci_request asked = o->topo;
+    const cpubind_request seen = {.visible = o->request.visible,
+                                  .visible_len = o->request.visible_len};
     asked.named = asked.n_named > 0 ? o->pci : NULL;
-    asked.visible = o->request.visible;
-    asked.visible_len = o->request.visible_len;
     api_free_planned(read);
-    api_read_asked(source, &asked, read);
+    api_read_asked(source, &asked, &seen, read);
     if (read->code == CPUBIND_PROBLEM_NONE && o->topo.n_named == 1) {
         /* The device that is named, whether or not this process sees it. */
         read->facts.bus[0].sight = CPUBIND_SIGHT_VISIBLE;

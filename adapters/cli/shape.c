@@ -143,7 +143,7 @@ static void read_devices(const host_read *h, api_out *to)
     to->is_short |= f && !node;
     for (int32_t i = 0; node && i < f->n_device; i++) {
         const cpubind_viewed *d = &f->device[i];
-        int32_t n = api_nodes_of(f, f->affinity + d->affinity_first, d->affinity_count, node);
+        int32_t n = api_nodes_of(f, d->near_cpus.cpu, d->near_cpus.n, node);
         if (n == 0 && d->function >= 0 && f->bus[d->function].node >= 0)
             node[n++] = f->bus[d->function].node;
         api_put_text(to, i ? ";" : "");

@@ -71,8 +71,8 @@ static void add_contradiction(const doctor *d, const cpubind_facts *npusmi, doct
         doctor_add(to, "%s contradicts %s", npusmi->contradicting, npusmi->contradiction);
     } else if (npusmi->warnings >> CPUBIND_WARNING_AFFINITY_DIFFERS & 1u) {
         doctor_add(to, "npu-smi and the kernel name different CPUs near an NPU");
-    } else if (own && own->n_listed != npusmi->n_device) {
-        doctor_add(to, "npu-smi names %d NPUs, and the driver %d", (int)npusmi->n_device,
+    } else if (own && own->n_listed != npusmi->n_listed) {
+        doctor_add(to, "npu-smi names %d NPUs, and the driver %d", (int)npusmi->n_listed,
                    (int)own->n_listed);
     }
 }

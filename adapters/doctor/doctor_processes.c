@@ -478,7 +478,7 @@ static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, const char
 static cpuset near_set(const doctor *d, const doctor_worker *w)
 {
     const cpubind_viewed *npu = &d->facts->device[w->npu];
-    return (cpuset){NULL, NULL, d->facts->affinity + npu->affinity_first, npu->affinity_count};
+    return (cpuset){NULL, NULL, npu->near_cpus.cpu, npu->near_cpus.n};
 }
 
 static int is_same_cpuset(const cpuset *a, const cpuset *b)

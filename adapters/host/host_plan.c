@@ -55,36 +55,6 @@ typedef struct making {
     int is_plan; /* 0: the facts alone, of all devices, whether one plan takes them or not */
 } making;
 
-/* Adds the devices of the bus to the facts as those of a plan, or makes these of them. */
-static cpubind_problem_code join_bus(const making *m, cpubind_arena *arena)
-{
-    const cpubind_host_bind *h = m->h;
-    cpubind_source host = source_of(h);
-    const cpubind_source source = {&host, read_host, list_host};
-    cpubind_pci_request request = *h->options.devices;
-    cpubind_facts bus, *f = &m->out->facts;
-    cpubind_problem_code code;
-    request.wants_cores = request.is_beside = 1;
-    request.host = m->request;
-    code = cpubind_devices_read(&source, &request, arena, &bus, &m->out->problem);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (!h->options.has_listed) {
-        *f = bus;
-        cpubind_plan_take_rules(f, cpubind_rules_asked(&host, m->request));
-        if (f->rules == CPUBIND_RULES_COUNT) {
-            m->out->problem.code = CPUBIND_PROBLEM_UNREADABLE;
-            m->out->problem.input = "env";
-            m->out->problem.what = "CPUBIND_RULES is neither reference nor near";
-            return CPUBIND_PROBLEM_UNREADABLE;
-        }
-    }
-    return (!h->options.has_listed || cpubind_plan_take_devices(f, &bus, arena)) &&
-                   cpubind_plan_join(f, 1, arena)
-               ? code
-               : CPUBIND_PROBLEM_NO_MEMORY;
-}
-
 /* The request for those devices alone whose driver lists their users. */
 static cpubind_request request_of_listed(const making *m)
 {
@@ -99,16 +69,27 @@ static cpubind_request request_of_listed(const making *m)
 static cpubind_problem_code read_facts(const making *m, cpubind_arena *arena)
 {
     const cpubind_host_options *o = &m->h->options;
-    const cpubind_source source = source_of(m->h);
-    const cpubind_request listed = request_of_listed(m);
-    cpubind_facts *f = &m->out->facts;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_source host = source_of(m->h);
+    const cpubind_source shown = {&host, read_host, list_host};
+    cpubind_request request = o->has_listed ? request_of_listed(m) : *m->request;
+    cpubind_pci_request bus;
+    cpubind_problem *problem = &m->out->problem;
+    if (o->devices) {
+        bus = *o->devices;
+        bus.is_host = 1;
+        bus.is_plan = m->is_plan;
+        bus.is_bus_alone = !o->has_listed;
+        request.bus = &bus;
+    }
     if (o->has_listed)
-        code = cpubind_facts_read(&source, &listed, arena, f, &m->out->problem);
-    if (code == CPUBIND_PROBLEM_NONE && o->devices &&
-        (!o->has_listed || !m->is_plan || cpubind_plan_takes_devices(f)))
-        code = join_bus(m, arena);
-    return code;
+        return cpubind_facts_read(&host, &request, arena, &m->out->facts, problem);
+    request.rules = cpubind_rules_asked(&host, &request);
+    request.has_rules = 1;
+    if (request.rules < CPUBIND_RULES_COUNT)
+        return cpubind_facts_read(&shown, &request, arena, &m->out->facts, problem);
+    problem->input = "env";
+    problem->what = "CPUBIND_RULES is neither reference nor near";
+    return problem->code = CPUBIND_PROBLEM_UNREADABLE;
 }
 
 /* Lets the plan be for the devices that the request names alone. */

@@ -252,12 +252,16 @@ static cpubind_problem_code find_shown(void *ctx, cpubind_arena *arena)
     showing *show = (showing *)ctx;
     const cpubind_facts *all = show->s->q->facts;
     const cpubind_source source = {&show->seen, read_view, list_view};
+    cpubind_pci_request bus = *show->s->q->request;
+    const cpubind_request request = {
+        .is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET, .bus = &bus};
     cpubind_facts own;
     cpubind_problem fault;
     int32_t found = -1;
     cpubind_problem_code code;
     show->seen.failed = cpubind_no_fault;
-    code = cpubind_devices_read(&source, show->s->q->request, arena, &own, &fault);
+    bus.is_bus_alone = 1;
+    code = cpubind_facts_read(&source, &request, arena, &own, &fault);
     if (code == CPUBIND_PROBLEM_NONE)
         found = device_of_rank(&own, show->rank, arena);
     if (found >= 0 && show->device < 0)

@@ -175,6 +175,31 @@ typedef struct cpubind_device_allowed {
     int32_t n;          /* 0: none, so that the device has no pool */
 } cpubind_device_allowed;
 
+/* What is asked of the bus, in place of the devices that a plan is for. */
+typedef struct cpubind_pci_request {
+    /* Which functions count. Neither: those of a vendor
+     * that cpubind knows. */
+    const cpubind_pci_address *named; /* these, or NULL */
+    int32_t n_named;
+    const int32_t *tile;  /* of each of these the tile that is named, -1: all; or NULL */
+    int32_t is_only;      /* 1: this process drives the one that is named, seen or not */
+    int32_t class_code;   /* those of a class: the first `class_digits` of its six hexadecimal
+                           digits */
+    int32_t class_digits; /* 2, 4 or 6; 0: not asked for */
+    int32_t is_plan;      /* 1: a plan is made of them; other accelerators are listed, too, as
+                             such that this process does not see: they are planned beside */
+    int32_t is_host;      /* 1: the same for all processes of the host: nothing is read of what
+                             this one sees, and all devices take part, planned or not */
+    int32_t is_bus_alone; /* 1: without what the inputs of a vendor tell of its devices */
+    int32_t wants_nics;   /* 1: network cards, too */
+    int32_t wants_cores;  /* 1: which CPUs share a core */
+    int32_t no_bus;       /* 1: nodes and CPUs alone, and no device */
+    /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
+     * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
+    const int32_t *own_cpu;
+    int32_t n_own_cpu;
+} cpubind_pci_request;
+
 /* The request: the options of the caller, and facts that it knows already. Arrays are
  * borrowed. */
 typedef struct cpubind_request {
@@ -220,34 +245,10 @@ typedef struct cpubind_request {
     int32_t
         wants_others; /* 1: those of other vendors take part, too, where a plan takes them */
     const cpubind_role_spec *roles; /* NULL: those of the product */
+    /* What is asked of the bus, with `visible` in place of the variables of its only runtime
+     * where it has no NPUs. NULL: a plan of the NPUs, with the others where it takes them. */
+    const cpubind_pci_request *bus;
 } cpubind_request;
-
-/* What is asked of the devices of any vendor. */
-typedef struct cpubind_pci_request {
-    /* Which functions count. Neither: those of a vendor
-     * that cpubind knows. */
-    const cpubind_pci_address *named; /* these, or NULL */
-    int32_t n_named;
-    int32_t class_code;   /* those of a class: the first `class_digits` of its six hexadecimal
-                           digits */
-    int32_t class_digits; /* 2, 4 or 6; 0: not asked for */
-    int32_t is_beside;   /* 1: other accelerators count, too, as such that this process does not
-                           see: those that are asked for are planned beside them */
-    int32_t wants_nics;  /* 1: network cards, too */
-    int32_t wants_cores; /* 1: which CPUs share a core, for a plan */
-    int32_t no_bus;      /* 1: nodes and CPUs alone, and no device */
-    /* The devices that this process sees, in place of the variables of their runtime; NULL:
-     * those count. On a host with NPUs the list is of these, and others have variables. */
-    const char *visible;
-    int32_t visible_len;
-    /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
-     * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
-    const int32_t *own_cpu;
-    int32_t n_own_cpu;
-    /* Which CPUs and rules count: scope, allowed, device_allowed, exclude and rules of it; or
-     * NULL, for the CPUs of this process */
-    const cpubind_request *host;
-} cpubind_pci_request;
 
 /* == What is known ========================================================== */
 
@@ -268,8 +269,7 @@ typedef struct cpubind_viewed {
                                 others one that no other device of the facts has */
     int32_t card, chip;      /* the numbers in the tables of npu-smi */
     int32_t phy;             /* the number that the host uses */
-    int32_t affinity_first;  /* its CPUs in facts->affinity */
-    int32_t affinity_count;  /* 0: not known */
+    cpubind_list near_cpus;  /* n 0: not known */
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
     int32_t function; /* its row of facts->bus, or -1: not known */
@@ -460,13 +460,13 @@ typedef struct cpubind_facts {
     int32_t n_bridge;
     int32_t has_classes;                                /* some function has the file `class` */
     cpubind_runtime_view runtime[CPUBIND_VENDOR_COUNT]; /* by vendor */
-    int32_t has_bus;                                    /* 0: there is no sys/bus/pci/devices */
-    int32_t is_part;       /* 1: the devices that the request names, or those of its class */
+    int32_t has_bus; /* 0: there is no sys/bus/pci/devices; -1: it could not be read, which
+                              is no problem of the plan */
+    int32_t is_part; /* 1: the devices that the request names, or those of its class */
     cpubind_topology host; /* the allowed CPUs, and the nodes with CPUs */
 
     /* Devices in view */
     cpubind_viewed *device; /* in view, by ascending logic id */
-    int32_t *affinity;      /* CPUs, allowed or not, list after list */
     int32_t
         *counted; /* rows of `bus` with listed devices of the product; after n_census those of
                                NPUs in view that the bus lacks */
@@ -517,25 +517,17 @@ typedef struct cpubind_facts {
                                          table is there */
 } cpubind_facts;
 
-/* The facts of a host.
+/* The facts of a host, in one reading: CPUs, nodes, and one list of the devices of all vendors.
+ * A host without accelerators, and one without a PCI bus, has facts of the bus: n_bus is 0.
  *   in      source, request; an arena of 1 MiB is enough for most hosts
- *   out     *out; on a problem it holds the facts that were read before, for the message
- *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem; NO_MEMORY: try a larger arena
- *   cost    O(bytes read), and NPUs x rows of npu-smi */
+ *   out     *out; on a problem it holds the facts that were read before, for the message;
+ *           where the bus is asked for, *problem says why the NPUs on it could not be listed
+ *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem; NO_MEMORY: try a larger arena;
+ *           UNKNOWN_DEVICE: there is no such NPU, or the bus lacks problem->pci
+ *   cost    O(bytes read), NPUs x rows of npu-smi, and functions x bridges */
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
-
-/* Reads the devices of any vendor. A host without accelerators, and one without a PCI bus, has
- * facts: n_device is 0.
- *   in      source, request; an arena of 1 MiB is enough for most hosts
- *   out     *out; what the process sees of Ascend is not known here (sight UNKNOWN)
- *   errors  NO_MEMORY: try a larger arena; UNREADABLE; UNKNOWN_NPU: the bus lacks problem->pci
- *   cost    O(bytes read), and functions x bridges */
-cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
-                                          const cpubind_pci_request *request,
-                                          cpubind_arena *arena, cpubind_facts *out,
-                                          cpubind_problem *problem);
 
 /* "device"; "pix". Static storage. */
 const char *cpubind_node_origin_word(cpubind_node_origin origin);
@@ -567,6 +559,32 @@ int32_t cpubind_facts_has_share(const cpubind_facts *facts, int32_t device);
 
 /* The first row of facts->bus from `row` on with a share, and no NPU; n_bus: there is none. */
 int32_t cpubind_facts_next_other(const cpubind_facts *facts, int32_t row);
+
+/* Whether a plan of the NPUs takes other devices in: by the rules NEAR. The rules reference,
+ * clusters and slices are for NPUs alone. */
+int cpubind_facts_takes_others(const cpubind_facts *facts);
+
+/* Whether this process sees none of the devices of the bus, of which a plan is. */
+int cpubind_facts_is_blind(const cpubind_facts *facts);
+
+/* == Ranks ================================================================== */
+
+typedef struct cpubind_pci_rank {
+    int32_t device; /* index in facts->bus */
+    int32_t tile;   /* -1: all of the device */
+} cpubind_pci_rank;
+
+/* Lists the devices that this process sees, by rank: in the order in which the runtime numbers
+ * them or their tiles, up to the first number that no device has, or, where the facts are of a
+ * part of the devices, over such numbers; by address where no runtime numbers them, or where
+ * the devices are of several runtimes.
+ *   in      out: room for facts->n_bus * CPUBIND_PCI_NUMBERS
+ *   returns their number */
+int32_t cpubind_pci_ranks(const cpubind_facts *facts, cpubind_pci_rank *out);
+
+/* The number that a runtime has for a tile of a device, or with -1 for all of it; -1: not
+ * known. */
+int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile);
 
 /* The index of a node id in facts->node_id, or -1. O(log nodes). */
 int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);

@@ -43,7 +43,7 @@ typedef enum facts_step {
 /* One reading. */
 typedef struct facts_reader {
     const cpubind_source *source;
-    const cpubind_request *request;
+    cpubind_request *request; /* a copy, with the origin that counts */
     cpubind_arena *arena;
     cpubind_facts *facts;
     cpubind_problem *problem;
@@ -53,8 +53,9 @@ typedef struct facts_reader {
     int is_in_slurm;   /* the process is in a step of Slurm, which ... */
     cpubind_slurm_step slurm; /* ... was given this */
     facts_step step;
-    struct ascend_reading *ascend;  /* of ../ascend/ascend_reader.h, or NULL */
-    const cpubind_pci_request *pci; /* of devices of any vendor, or NULL */
+    struct ascend_reading *ascend; /* of ../ascend/ascend_reader.h, or NULL */
+    cpubind_problem unfit; /* why the bus does not tell which functions are NPUs; no code: it
+                              does */
 } facts_reader;
 
 /* What a caller takes a function of the bus for. */
@@ -69,6 +70,15 @@ typedef enum facts_taken {
 typedef cpubind_problem_code facts_takes(facts_reader *r, cpubind_problem_code code,
                                          cpubind_pci_function *function, int32_t whole_class,
                                          facts_taken *out);
+
+/* == The request ============================================================ */
+
+/* request.c: what is wrong with a request, or NULL; the rules of the plan, and that they cut by
+ * its strategy; the inputs that name the devices. */
+const char *cpubind_priv_request_fault(const cpubind_request *request);
+cpubind_problem_code cpubind_priv_read_rules(facts_reader *r);
+cpubind_problem_code cpubind_priv_check_strategy(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_origin(facts_reader *r);
 
 /* == The steps ============================================================== */
 
@@ -104,6 +114,21 @@ cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 /* bus.c: the functions on the bus that `takes` takes, with their ids and cards, by address, in
  * facts->bus and facts->nic. by_class: those of vendors without a row are looked at, too. */
 cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes);
+
+/* device_list.c: lets the devices of facts->bus that no row has listed take part, and adds to
+ * facts->device those that this process may see in the order of their ranks, each with its
+ * first rank, counted on from the NPUs, as its logic id; with is_for_others those that it does
+ * not see, too. */
+cpubind_problem_code cpubind_priv_join(facts_reader *r, int is_for_others);
+
+/* device_list.c: the id of the first device that no row has listed: above those of NPUs, but
+ * for ids of a damaged text, which no process sees. */
+int32_t cpubind_priv_first_other(const cpubind_facts *facts);
+
+/* ../ascend/facts_read.c: lists in facts->device the devices of the vendor that has inputs of
+ * its own for that: their numbers, the CPUs near them, which run, and which of them this
+ * process sees; and how many of them each function of the bus has. */
+cpubind_problem_code cpubind_priv_find_listed(facts_reader *r);
 
 /* ../pci/pci_sight.c: what this process sees of each device. */
 cpubind_problem_code cpubind_priv_read_sight(facts_reader *r);

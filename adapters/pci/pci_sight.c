@@ -34,6 +34,18 @@ static int has_file(cpubind_input listing, const cpubind_device_node *file)
     return 0;
 }
 
+/* Whether what this process sees does not count: the facts are of the host. */
+static int is_of_host(const facts_reader *r)
+{
+    return r->request->bus && r->request->bus->is_host;
+}
+
+static cpubind_input list_own(const facts_reader *r, const char *name)
+{
+    const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
+    return is_of_host(r) ? absent : r->source->list(r->source->ctx, name);
+}
+
 /* Finds the devices without a file that this process may open, where others of their vendor
  * have one: a container leaves them out, or they have another driver, and no runtime of this
  * process sees them. Those whose files are known are left out, too, where others of any vendor,
@@ -54,7 +66,7 @@ static cpubind_problem_code read_files(facts_reader *r)
         cpubind_input listing;
         if (row->is_display)
             continue;
-        listing = r->source->list(r->source->ctx, row->nodes->input);
+        listing = list_own(r, row->nodes->input);
         *n += *n < 0;
         if (!facts_is_present(listing) && listing.state != CPUBIND_INPUT_ABSENT)
             ++*n; /* it may be one */
@@ -72,6 +84,12 @@ static cpubind_problem_code read_files(facts_reader *r)
 }
 
 /* == Variables ============================================================== */
+
+/* Whether the request has the list of visible devices in place of the variables. */
+static int has_list(const facts_reader *r)
+{
+    return r->request->bus && !is_of_host(r) && r->request->visible;
+}
 
 static int has_vendor(const cpubind_facts *f, cpubind_vendor_id id)
 {
@@ -100,7 +118,7 @@ static cpubind_problem_code find_asked(facts_reader *r, const cpubind_vendor **o
 {
     const cpubind_vendor *only = NULL;
     *out = NULL;
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT && r->pci->visible; i++) {
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && has_list(r); i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         if (!has_vendor(r->facts, (cpubind_vendor_id)i))
             continue;
@@ -112,12 +130,12 @@ static cpubind_problem_code find_asked(facts_reader *r, const cpubind_vendor **o
                               "devices of several: set their variables in place of it");
         only = v->list[0].name ? v : only;
     }
-    if (only && has_range(r->pci->visible, r->pci->visible_len))
+    if (only && has_range(r->request->visible, r->request->visible_len))
         return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                           "the list of visible devices has a range, of which the runtime of "
                           "these devices reads the first number at most");
     *out = only;
-    if (only || r->facts->n_bus == 0 || !r->pci->visible)
+    if (only || r->facts->n_bus == 0 || !has_list(r))
         return CPUBIND_PROBLEM_NONE;
     return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                       "which variable has the list of visible devices is not known of the "
@@ -145,8 +163,8 @@ static void take_values(const facts_reader *r, const cpubind_vendor *v, int is_a
         if (!is_asked) {
             view->value[k] = value_of(env, name, &view->value_len[k]);
         } else if (is_last) {
-            view->value[k] = r->pci->visible;
-            view->value_len[k] = r->pci->visible_len;
+            view->value[k] = r->request->visible;
+            view->value_len[k] = r->request->visible_len;
         }
         if (view->value_len[k] <= 0 && v->list[k].instead) {
             name = v->list[k].instead;
@@ -290,8 +308,9 @@ cpubind_problem_code cpubind_priv_read_sight(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_vendor *asked;
-    cpubind_input env;
-    cpubind_problem_code status = facts_ask(r, INPUT_ENV, &env);
+    cpubind_input env = {.state = CPUBIND_INPUT_ABSENT};
+    cpubind_problem_code status =
+        is_of_host(r) ? CPUBIND_PROBLEM_NONE : facts_ask(r, INPUT_ENV, &env);
     if (status == CPUBIND_PROBLEM_NONE)
         status = find_asked(r, &asked);
     if (status == CPUBIND_PROBLEM_NONE)

@@ -67,7 +67,7 @@ typedef struct cpubind_numa_bound {
 /* Finds the CPUs and the nodes of one rank. Ranks of one node get CPUs that no other has, by
  * whole cores as long as there are enough; CPUs that are not allowed are left out. A node
  * without CPUs (memory of Grace) has those of the nearest one with CPUs.
- *   in      facts of cpubind_devices_read; with wants_cores cores stay whole
+ *   in      facts of a bus that is asked for; with wants_cores cores stay whole
  *   out     *out: all fields on success, and on failure what the status is about
  *   errors  the statuses above; the ranks of other devices are not affected */
 cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,

@@ -183,32 +183,6 @@ cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
 
 /* == The plan of the devices of a host ====================================== */
 
-/* Lets the devices of facts->bus that the Ascend row has not found take part, and adds to
- * facts->device, in arrays of the arena: those that this process may see
- * in the order of their ranks, each with its first rank, counted on from the NPUs, as its logic
- * id; with is_for_others those that it does not see, too. Returns 0 when the arena is full. */
-int cpubind_plan_join(cpubind_facts *facts, int is_for_others, cpubind_arena *arena);
-
-/* Gives the facts of a host without NPUs the rules of a plan. */
-void cpubind_plan_take_rules(cpubind_facts *devices, cpubind_rules rules);
-
-/* Whether a plan of these NPUs takes other devices in: by the rules NEAR. The rules reference,
- * clusters and slices are for NPUs alone. */
-int cpubind_plan_takes_devices(const cpubind_facts *listed);
-
-/* Gives the facts of NPUs the devices of other facts of the same host, to be joined. Returns 0
- * when the arena is full. */
-int cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices,
-                              cpubind_arena *arena);
-
-/* The facts for a plan of a host with NPUs: those of cpubind_facts_read, with the accelerators
- * of other vendors joined where a plan takes them in.
- *   errors  of cpubind_facts_read and of cpubind_devices_read */
-cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
-                                             const cpubind_request *request,
-                                             cpubind_arena *arena, cpubind_facts *out,
-                                             cpubind_problem *problem);
-
 /* Lists plan->unit, for the process of the request. A device without a row that is no NPU
  * without a pool has none because of `refusal`. Returns 0 when the arena is full. */
 int cpubind_plan_units(const cpubind_facts *facts, const cpubind_request *request,
@@ -217,36 +191,14 @@ int cpubind_plan_units(const cpubind_facts *facts, const cpubind_request *reques
 
 /* Plans the devices of a host that have a share, those of all vendors. A device whose near CPUs
  * are not known, or are not allowed, or are too few, has no pool, and the others have theirs.
- *   in      devices: facts of cpubind_devices_read, with wants_cores; listed: those of
- *           cpubind_facts_read, or NULL
- *           request: rules, overlap, roles, kept and excluded CPUs, processes
- *   out     *joined: the facts with the devices as `device`; *out, made of them, of which each
- *           device that this process sees is a unit, with a pool or why it has none
+ *   in      facts: of cpubind_facts_read, of a bus that is asked for a plan
+ *           request: overlap, roles, kept and excluded CPUs, processes
+ *   out     *facts: without the devices of other jobs; *out, of which each device that this
+ *           process sees is a unit, with a pool or why it has none
  *   errors  of cpubind_plan_make, but for those that each device says of itself */
-cpubind_problem_code cpubind_plan_devices(const cpubind_facts *devices,
-                                          const cpubind_facts *listed,
-                                          const cpubind_request *request, cpubind_arena *arena,
-                                          cpubind_facts *joined, cpubind_device_plan *out,
+cpubind_problem_code cpubind_plan_devices(cpubind_facts *facts, const cpubind_request *request,
+                                          cpubind_arena *arena, cpubind_device_plan *out,
                                           cpubind_problem *problem);
-
-/* == Ranks ================================================================== */
-
-typedef struct cpubind_pci_rank {
-    int32_t device; /* index in facts->bus */
-    int32_t tile;   /* -1: all of the device */
-} cpubind_pci_rank;
-
-/* Lists the devices that this process sees, by rank: in the order in which the runtime numbers
- * them or their tiles, up to the first number that no device has, or, where the facts are of a
- * part of the devices, over such numbers; by address where no runtime numbers them, or where
- * the devices are of several runtimes.
- *   in      out: room for facts->n_bus * CPUBIND_PCI_NUMBERS
- *   returns their number */
-int32_t cpubind_pci_ranks(const cpubind_facts *facts, cpubind_pci_rank *out);
-
-/* The number that a runtime has for a tile of a device, or with -1 for all of it; -1: not
- * known. */
-int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile);
 
 #ifdef __cplusplus
 }

@@ -287,16 +287,15 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
 }
 
 /* The CPUs near a candidate. */
-static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
+static cpubind_list near_of(const planner *p, const cpubind_candidate *candidate)
 {
     const cpubind_viewed *viewed = plan_device_of(p, candidate);
     const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !p->is_blind;
-    if (!viewed || (is_slice && candidate->function >= 0)) {
-        *n = p->facts->bus[candidate->function].n_cpu;
-        return p->facts->bus[candidate->function].cpu;
-    }
-    *n = viewed->affinity_count;
-    return *n > 0 ? p->facts->affinity + viewed->affinity_first : NULL;
+    const cpubind_pci_function *function = NULL;
+    if (viewed && (!is_slice || candidate->function < 0))
+        return viewed->near_cpus;
+    function = &p->facts->bus[candidate->function];
+    return (cpubind_list){function->cpu, function->n_cpu};
 }
 
 /* The node of a candidate: of the first online CPU near it, else of its PCI function; -1: not
@@ -304,11 +303,10 @@ static const int32_t *near_of(const planner *p, const cpubind_candidate *candida
 static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
 {
     const cpubind_facts *f = p->facts;
-    int32_t n, i;
-    const int32_t *near_cpu = near_of(p, candidate, &n);
-    i = facts_next_online(f, near_cpu, n, 0);
-    if (i < n)
-        return f->node_of[near_cpu[i]];
+    const cpubind_list *near = &candidate->near_cpus;
+    const int32_t i = facts_next_online(f, near->cpu, near->n, 0);
+    if (i < near->n)
+        return f->node_of[near->cpu[i]];
     return candidate->function < 0 ? -1 : f->bus[candidate->function].node;
 }
 
@@ -318,7 +316,7 @@ cpubind_problem_code cpubind_priv_find_homes(planner *p)
     int is_known = 0;
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
         cpubind_candidate *one = &p->out->candidate[i];
-        one->near_cpus.cpu = near_of(p, one, &one->near_cpus.n);
+        one->near_cpus = near_of(p, one);
         one->node = node_of(p, one);
         one->slot = i;
         is_known |= one->near_cpus.n > 0;

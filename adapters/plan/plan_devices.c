@@ -27,55 +27,20 @@ static int has_other_plan(const cpubind_facts *f, const cpubind_request *q)
     return n_listed > 0 && n_other > 0;
 }
 
-/* The facts to be joined: those of the listed devices, where one plan takes both, with the bus
- * of the others. Returns 0 when the arena is full. */
-static int choose_facts(const cpubind_facts *devices, const cpubind_facts *listed,
-                        cpubind_arena *arena, cpubind_facts *out)
-{
-    *out = *devices;
-    out->n_device = out->n_listed = 0;
-    if (!listed || !cpubind_plan_takes_devices(listed))
-        return 1;
-    *out = *listed;
-    return cpubind_plan_take_devices(out, devices, arena);
-}
-
-cpubind_problem_code cpubind_plan_devices(const cpubind_facts *devices,
-                                          const cpubind_facts *listed,
-                                          const cpubind_request *request, cpubind_arena *arena,
-                                          cpubind_facts *joined, cpubind_device_plan *out,
+cpubind_problem_code cpubind_plan_devices(cpubind_facts *f, const cpubind_request *request,
+                                          cpubind_arena *arena, cpubind_device_plan *out,
                                           cpubind_problem *problem)
 {
-    cpubind_facts *f = joined;
-    cpubind_request asked = {.is_auto_strategy = 1,
-                             .overlap = request->overlap,
-                             .reach = request->reach,
-                             .rules = request->rules,
-                             .has_rules = 1,
-                             .exclude = request->exclude,
-                             .n_exclude = request->n_exclude,
-                             .keep_each = request->keep_each,
-                             .keep = request->keep,
-                             .n_keep = request->n_keep,
-                             .n_process = request->n_process,
-                             .process = request->n_process > 0 ? request->process : 0,
-                             .roles = request->roles};
+    cpubind_request asked = *request;
+    const int is_blind = cpubind_facts_is_blind(f);
     cpubind_problem_code code;
     int32_t n_hidden = 0;
-    int is_blind; /* this process sees none of the devices */
     cpubind_problem_clear(problem);
-    if (!choose_facts(devices, listed, arena, f))
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    asked.scope = f->scope;
-    is_blind = !f->has_listed;
-    cpubind_plan_take_rules(f, request->rules);
-    for (int32_t i = 0; i < f->n_bus; i++) {
-        const int is_hidden = f->bus[i].sight == CPUBIND_SIGHT_HIDDEN;
-        is_blind &= is_hidden;
-        n_hidden += is_hidden && cpubind_facts_has_share(f, i);
-    }
-    if (!cpubind_plan_join(f, is_blind, arena))
-        return CPUBIND_PROBLEM_NO_MEMORY;
+    asked.has_rank = asked.only_running = asked.total = 0; /* of NPUs alone */
+    asked.device = NULL;
+    asked.process = request->n_process > 0 ? request->process : 0;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        n_hidden += f->bus[i].sight == CPUBIND_SIGHT_HIDDEN && cpubind_facts_has_share(f, i);
     if (!f->has_listed) /* else the devices of the job are NPUs */
         cpubind_priv_take_job(f);
     code = cpubind_plan_make(f, &asked, arena, out, problem);

@@ -29,6 +29,7 @@
 #include "host.h"
 
 static cpubind_pci_request ask;
+static cpubind_request request;
 static cpubind_pci_address named[4];
 static int32_t own[CPUBIND_MAX_CPUS];
 
@@ -191,7 +192,11 @@ static cpubind_problem_code read_host(cpubind_arena *arena, cpubind_facts *facts
                                       cpubind_problem *problem)
 {
     const cpubind_source source = source_of_host();
-    return cpubind_devices_read(&source, &ask, arena, facts, problem);
+    cpubind_request asked = request;
+    asked.is_auto_strategy = asked.has_rules = 1;
+    asked.scope = CPUBIND_SCOPE_CPUSET;
+    asked.bus = &ask;
+    return cpubind_facts_read(&source, &asked, arena, facts, problem);
 }
 
 static char memory[4 << 20];
@@ -255,7 +260,6 @@ static void try_arenas(step *now)
 
 /* == Plans ================================================================== */
 
-static cpubind_request request;
 static cpubind_role_spec roles;
 
 static void ask_of_plan(char *word, const char *value)
@@ -294,17 +298,17 @@ static void say_unit(const cpubind_unit *unit)
 /* The ranks of the plan, and the pools of the devices: of one with tiles the whole. */
 static void make_plan(step *now)
 {
-    cpubind_facts joined;
     cpubind_device_plan plan;
     request = (cpubind_request){.rules = CPUBIND_RULES_NEAR};
     each_word(now, ask_of_plan);
-    if (has_facts() && cpubind_plan_devices(&facts, NULL, &request, &whole_arena, &joined,
-                                            &plan, &problem) == CPUBIND_PROBLEM_NONE) {
+    ask.is_plan = 1;
+    if (has_facts() && cpubind_plan_devices(&facts, &request, &whole_arena, &plan, &problem) ==
+                           CPUBIND_PROBLEM_NONE) {
         say(&got, "> %d pools, %d near cpus; hidden %d\n", plan.quality.pools,
             plan.quality.near_cpus, plan.n_hidden);
         for (int32_t row = 0; row < plan.n_want; row++) {
             say(&got, "> pool of");
-            say_address(&got, &joined.device[plan.want[row]].pci);
+            say_address(&got, &facts.device[plan.want[row]].pci);
             say(&got, ": ");
             say_list(&got, plan.core.cpu + plan.core.row[row],
                      plan.core.row[row + 1] - plan.core.row[row]);
@@ -402,11 +406,11 @@ static void examine(step *now)
     static cpubind_viewed npu = {
         .vendor = CPUBIND_VENDOR_ASCEND, .pci = {.domain = -1}, .bus = -1};
     const cpubind_source source = source_of_host();
-    cpubind_facts joined, listed;
+    cpubind_facts listed;
     cpubind_device_plan plan;
     cpubind_doctor_report report;
     const cpubind_users users = {.row = &user, .n = 1};
-    cpubind_doctor_bus bus = {.facts = &joined, .plan = &plan};
+    cpubind_doctor_bus bus = {.facts = &facts, .plan = &plan};
     request = (cpubind_request){.is_auto_strategy = 1, .rules = CPUBIND_RULES_NEAR};
     doctor = (cpubind_doctor_request){.source = &source, .request = &request, .npu_smi_ms = -1};
     user = (cpubind_user){.device = 0};
@@ -414,8 +418,9 @@ static void examine(step *now)
     has_bus = 1;
     each_word(now, ask_of_doctor);
     bus.users = user.pid ? &users : NULL;
+    ask.is_plan = has_bus;
     if (has_facts() && has_bus &&
-        cpubind_plan_devices(&facts, NULL, &request, &whole_arena, &joined, &plan, &problem) ==
+        cpubind_plan_devices(&facts, &request, &whole_arena, &plan, &problem) ==
             CPUBIND_PROBLEM_NONE)
         doctor.bus = &bus;
     listed = facts;

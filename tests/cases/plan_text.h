@@ -110,9 +110,9 @@ static inline void say_npu(said *s, const cpubind_facts *f, int32_t i)
     if (npu->phy >= 0)
         say(s, " phy %d", npu->phy);
     say_address(s, &npu->pci);
-    if (npu->affinity_count > 0) {
+    if (npu->near_cpus.n > 0) {
         say(s, " near ");
-        say_list(s, f->affinity + npu->affinity_first, npu->affinity_count);
+        say_list(s, npu->near_cpus.cpu, npu->near_cpus.n);
     }
     say(s, "%s%s%s", localities[npu->locality], npu->is_running ? ", runs" : "",
         npu->is_visible ? "" : ", not visible");

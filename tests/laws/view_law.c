@@ -187,16 +187,15 @@ static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubin
                                       cpubind_arena *arena, cpubind_facts *facts,
                                       cpubind_device_plan *plan, cpubind_problem *problem)
 {
-    const cpubind_pci_request request = {.wants_cores = 1, .is_beside = 1, .host = q};
+    const cpubind_pci_request bus = {.is_plan = 1};
     cpubind_request asked = *q;
-    cpubind_facts devices;
-    cpubind_problem_code code =
-        cpubind_devices_read(source, &request, arena, &devices, problem);
-    if (code == CPUBIND_PROBLEM_NONE && devices.n_bus == 0)
+    cpubind_problem_code code;
+    asked.bus = &bus;
+    code = cpubind_facts_read(source, &asked, arena, facts, problem);
+    if (code == CPUBIND_PROBLEM_NONE && facts->n_bus == 0)
         return CPUBIND_PROBLEM_NO_RUNNING_DEVICE;
-    asked.rules = cpubind_rules_asked(source, q);
     return code == CPUBIND_PROBLEM_NONE
-               ? cpubind_plan_devices(&devices, NULL, &asked, arena, facts, plan, problem)
+               ? cpubind_plan_devices(facts, &asked, arena, plan, problem)
                : code;
 }
 
@@ -204,12 +203,13 @@ static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubin
 static void check_nodes(const cpubind_source *source, const cpubind_request *q,
                         const cpubind_facts *f, cpubind_arena *arena, view_plan *out)
 {
-    const cpubind_pci_request request = {.wants_cores = 1, .is_beside = 1, .host = q};
+    const cpubind_pci_request bus = {.is_bus_alone = 1};
+    cpubind_request asked = *q;
     cpubind_facts devices;
     cpubind_problem problem;
+    asked.bus = &bus;
     if (f->rules != CPUBIND_RULES_NEAR || !f->has_nodes ||
-        cpubind_devices_read(source, &request, arena, &devices, &problem) !=
-            CPUBIND_PROBLEM_NONE)
+        cpubind_facts_read(source, &asked, arena, &devices, &problem) != CPUBIND_PROBLEM_NONE)
         return;
     for (int32_t i = 0; i < f->n_bus; i++) {
         const cpubind_pci_function *here = &f->bus[i];
@@ -240,7 +240,7 @@ void view_law_plan(const host_view *view, view_plan *out)
     view_source_start(&source, view);
     seam = view_source_of(&source);
     request.wants_others = 1;
-    out->code = cpubind_plan_read_facts(&seam, &request, &arena, &facts, &out->problem);
+    out->code = cpubind_facts_read(&seam, &request, &arena, &facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
         out->code = cpubind_plan_make(&facts, &request, &arena, &plan, &out->problem);
     else if (out->code == CPUBIND_PROBLEM_NO_NPU_SMI && view->host->n_npu == 0)

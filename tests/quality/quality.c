@@ -178,7 +178,7 @@ static cpubind_problem_code plan_host(const char *path, cpubind_rules rules, fig
     cpubind_problem problem;
     cpubind_problem_code code;
     arena.used = 0;
-    code = cpubind_plan_read_facts(&source, &request, &arena, &facts, &problem);
+    code = cpubind_facts_read(&source, &request, &arena, &facts, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_plan_make(&facts, &request, &arena, plan, &problem);
     must(code != CPUBIND_PROBLEM_NO_MEMORY, "an arena");

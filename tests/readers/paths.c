@@ -356,7 +356,9 @@ static void tell_accelerators(reading *r, const cpubind_facts *f)
 static void read_accelerators(reading *r)
 {
     static text_host h;
-    const cpubind_pci_request request = {.wants_nics = 1, .wants_cores = 1};
+    const cpubind_pci_request bus = {.wants_nics = 1, .wants_cores = 1};
+    const cpubind_request request = {
+        .is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET, .bus = &bus};
     const size_t size[] = {ARENA, (size_t)r->len * 64 % ARENA};
     host_open(&h, r->text, r->len);
     for (int i = 0; i < 2 && size[i] > 0; i++) {
@@ -365,7 +367,7 @@ static void read_accelerators(reading *r)
         cpubind_facts facts;
         cpubind_problem why;
         const cpubind_problem_code code =
-            cpubind_devices_read(&source, &request, &arena, &facts, &why);
+            cpubind_facts_read(&source, &request, &arena, &facts, &why);
         CHECK(code != CPUBIND_PROBLEM_UNKNOWN_DEVICE);
         CHECK(code != CPUBIND_PROBLEM_UNREADABLE ||
               (why.input && why.what && why.offset >= -1));
