@@ -232,20 +232,16 @@ static cpubind_problem_code read_cgroup(facts_reader *r, int32_t **cpu, int32_t 
     return code;
 }
 
-/* Reads a quota, its period or both, behind the n that are known; "max" and "-1" are 0. */
+/* Reads a file of a quota. */
 static cpubind_problem_code read_numbers(facts_reader *r, const char *name, int32_t number[2],
-                                         int *n)
+                                         int32_t *n)
 {
     cpubind_input answer;
     cpubind_problem_code code = facts_ask(r, name, &answer);
-    cursor_text of;
-    cursor c = cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer)), line;
-    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        code = facts_check_end(r, name, answer);
-    if (cursor_line(&c, &line))
-        while (*n < 2 && cursor_left(&line))
-            (void)cursor_is_number(cursor_word(&line), INT32_MAX, &number[(*n)++]);
-    return code;
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer))
+        return code;
+    *n = cpubind_cgroup_quota(answer.data, answer.len, number, *n);
+    return facts_check_end(r, name, answer);
 }
 
 /* Reads the least quota of the cgroup of the process and of all above, in microseconds of a
@@ -261,7 +257,7 @@ static cpubind_problem_code read_quota(facts_reader *r)
          at.len = at.len > 0 ? cpubind_cgroup_above(at.path, at.len) : -1) {
         int32_t number[2] = {0, 0};
         int64_t quota = 0;
-        int n = 0;
+        int32_t n = 0;
         for (int file = 0; code == CPUBIND_PROBLEM_NONE && file <= at.is_version_1; file++)
             code = read_numbers(r, name_file(r, &at, leaf[file][at.is_version_1]), number, &n);
         if (number[1] > 0)

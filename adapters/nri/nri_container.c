@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../model/vendor.h"
+#include "../text/cgroup.h"
 
 /* == Devices ================================================================ */
 
@@ -241,8 +241,9 @@ int cpubind_nri_threads(const char *folder, const char *cgroup, const Nri__Cpu *
     do {
         if (snprintf(path, sizeof path, "%s%s/cpu.max", folder, at) < (int)sizeof path &&
             read_text(path, text) == 0) {
-            const int64_t quota = strtoll(text, &end, 10); /* "max": 0 */
-            n = bound(n, quota, strtoll(end, NULL, 10));
+            int32_t number[2] = {0, 0};
+            (void)cpubind_cgroup_quota(text, (int32_t)strlen(text), number, 0);
+            n = bound(n, number[0], number[1]);
         }
         end = strrchr(at, '/');
         if (end)

@@ -93,6 +93,16 @@ cpubind_text_status cpubind_cgroup_find(const char *text, int32_t len, const cha
     return of.status;
 }
 
+int32_t cpubind_cgroup_quota(const char *text, int32_t len, int32_t number[2], int32_t n)
+{
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, text != NULL), line;
+    if (cursor_line(&c, &line))
+        while (n < 2 && cursor_left(&line))
+            (void)cursor_is_number(cursor_word(&line), INT32_MAX, &number[n++]);
+    return n;
+}
+
 int32_t cpubind_cgroup_above(const char *path, int32_t len)
 {
     while (len > 0 && path[len - 1] != '/')
