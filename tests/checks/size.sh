@@ -25,7 +25,7 @@ adapters/model          3616    1400
 adapters/ascend         6379    2500
 adapters/pci            1361    1300
 adapters/plan           2820    1200
-adapters/linux         13288    9500
+adapters/linux         13266    9500
 adapters/host           4427    3300
 adapters/service        2041    1500
 adapters/sqlite          953     600

@@ -62,11 +62,17 @@ cpubind_linux_fault cpubind_find_polling(cpubind_attempt *a, const cpubind_goal 
 
 /* == What is to be moved ==================================================== */
 
-cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move)
+cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move,
+                                      cpubind_linux_fault why)
 {
     cpubind_binding *b = a->b;
     const cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
-    cpubind_linux_fault why = cpubind_shared_use(b, &move->of, move->should);
+    if (!why.error)
+        why = b->shared_fault;
+    if (cpubind_is_refusal(why.error) || cpubind_is_host_busy(why))
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+    if (!why.error)
+        why = cpubind_shared_use(b, &move->of, move->should);
     if (why.error)
         return why;
     return move->of.before == move->should
@@ -82,25 +88,18 @@ static cpubind_linux_fault prepare_polling(cpubind_attempt *a, int32_t pid, int3
     cpubind_move move = {.of = {.kind = CPUBIND_ITEM_POLLING, .number = tid, .pid = pid},
                          .should = b->record.polling};
     cpubind_proc_stat stat = {.start = 0};
-    int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
+    cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, pid, tid, &stat);
     move.of.start = stat.start;
-    if (!error)
-        error = cpubind_read_entry(b, &move.of, &move.of.number, &move.of.before).error;
-    if (error == ESRCH || error == ENOENT)
+    if (!why.error)
+        why = cpubind_read_entry(b, &move.of, &move.of.number, &move.of.before);
+    if (cpubind_is_gone(b, &move.of, why) ||
+        (!why.error && b->record.sets.set[move.of.before].n == 0)) /* its CPUs are offline */
         return cpubind_no_fault;
-    if (error)
-        return cpubind_fault_of(error, "read a polling thread");
-    if (b->record.sets.set[move.of.before].n == 0) /* its CPUs are offline */
-        return cpubind_no_fault;
-    if (cpubind_is_host_busy(b->shared_fault)) {
-        const cpubind_subject subject = cpubind_subject_of(b, &move.of, move.should);
-        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
-    }
-    return cpubind_use_entry(a, &move);
+    return cpubind_use_entry(a, &move, why);
 }
 
 /* Finds what a goal names, and the set that it has now.
- *   errors  ENOENT: it is not there, or not visible here */
+ *   errors  that of one that is gone: it is not there, or not visible here */
 static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *goal,
                                 cpubind_shared_entry *out)
 {
@@ -113,7 +112,7 @@ static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *g
     if (is_thread) {
         why = cpubind_find_kernel_thread(b, goal->name, out);
         if (!why.error && out->pid == 0)
-            return cpubind_fault_of(ENOENT, "find a kernel thread");
+            return cpubind_fault_of(ESRCH, "find a kernel thread");
     }
     return why.error ? why : cpubind_read_entry(b, out, &out->number, &out->before);
 }
@@ -126,20 +125,10 @@ static cpubind_linux_fault prepare_driver(cpubind_attempt *a, const cpubind_driv
     if (why.error)
         return why;
     why = find(b, goal, &move.of);
-    if (why.error == ENOENT || why.error == ESRCH)
+    if (cpubind_is_gone(b, &move.of, why))
         return cpubind_no_fault;
-    if (why.error && move.of.kind == CPUBIND_ITEM_KERNEL)
-        return why;
-    if (!why.error)
-        why = b->shared_fault;
-    if (cpubind_is_missing(why.error) || cpubind_is_host_busy(why)) {
-        const cpubind_subject subject = cpubind_subject_of(b, &move.of, move.should);
-        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-    }
-    if (why.error)
-        return why;
-    b->has_driver = 1;
-    return cpubind_use_entry(a, &move);
+    b->has_driver |= !why.error && b->shared.file;
+    return cpubind_use_entry(a, &move, why);
 }
 
 cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_goal *goal)
@@ -154,33 +143,23 @@ cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_go
     return why;
 }
 
-/* Whether a write says that a thing is not moved: nobody may, the CPU has no room for it (an
- * interrupt needs a vector), it is busy, or none of the CPUs will do. It stays where it is, and
- * a watch tries again: a worker is not left unbound for it. */
-static int is_refusal(int error)
-{
-    return cpubind_is_missing(error) || error == EINVAL || error == ENOSPC || error == EBUSY;
-}
-
 cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move)
 {
     cpubind_binding *b = a->b;
     const int is_irq = move->of.kind == CPUBIND_ITEM_IRQ;
     int32_t actual = CPUBIND_CPUSET_NONE, number, now;
     cpubind_linux_fault why = cpubind_no_fault, no_memory;
-    if (move->of.kind ==
-        CPUBIND_ITEM_POLLING) /* whether it still is the thread that was found */
+    if (move->of.kind == CPUBIND_ITEM_POLLING) /* whether it still is the one that was found */
         why = cpubind_read_entry(b, &move->of, &number, &now);
-    if (why.error)
-        return why.error == ESRCH ? cpubind_no_fault : why;
-    why = is_irq ? cpubind_move_irq(b, &move->of, move->should, &actual)
-                 : cpubind_write_entry(b, &move->of, move->should);
+    if (!why.error)
+        why = is_irq ? cpubind_move_irq(b, &move->of, move->should, &actual)
+                     : cpubind_write_entry(b, &move->of, move->should);
     const cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
-    cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
-    if (!is_irq && (why.error == ESRCH || why.error == ENOENT)) /* it has ended since then */
+    const cpubind_item_result result = !why.error                      ? CPUBIND_ITEM_MOVED
+                                       : cpubind_is_refusal(why.error) ? CPUBIND_ITEM_SKIPPED
+                                                                       : CPUBIND_ITEM_FAILED;
+    if (!is_irq && cpubind_is_gone(b, &move->of, why))
         return cpubind_no_fault;
-    if (is_refusal(why.error))
-        result = CPUBIND_ITEM_SKIPPED;
     /* It may have been moved and only not read back; a skipped one is where it was. */
     if (is_irq && result == CPUBIND_ITEM_SKIPPED)
         (void)cpubind_write_entry(b, &move->of, move->of.before);
@@ -205,7 +184,7 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
             return why;
         why = find(b, &goal->driver[i], &of);
         const cpubind_subject subject = cpubind_subject_of(b, &of, should);
-        if (why.error == ENOENT || why.error == ESRCH)
+        if (cpubind_is_gone(b, &of, why))
             why = cpubind_no_fault;
         else if (why.error && why.error != ENOMEM)
             why = cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
@@ -287,7 +266,7 @@ static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place, int *i
         (void)cpubind_note_outcome(b, entry.kind, b->options.pid, place, why);
         return why.error == ENOMEM ? why : cpubind_no_fault;
     }
-    if (why.error == ESRCH || why.error == ENOENT)
+    if (cpubind_is_gone(b, &entry, why))
         return cpubind_no_fault;
     if (!why.error && now != should && !(other > own && other->set == now)) {
         why = cpubind_write_entry(b, &entry, should);

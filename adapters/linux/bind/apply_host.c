@@ -81,7 +81,7 @@ static cpubind_linux_fault open_host(cpubind_attempt *a, const cpubind_goal *goa
     if (!why.error && goal->n_driver > 0 && !cpubind_is_recorded(b))
         cpubind_keep_kernel_names(b);
     if (a->is_again || (!cpubind_is_host_busy(why) &&
-                        !(b->options.record_path && cpubind_is_missing(why.error))))
+                        !(b->options.record_path && cpubind_is_refusal(why.error))))
         return why;
     b->shared_fault = why;
     return cpubind_is_host_busy(why) ? owe(a, goal) : cpubind_no_fault;

@@ -60,27 +60,17 @@ static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goa
     cpubind_move move = {
         .of = {.kind = CPUBIND_ITEM_IRQ, .id = goal->id, .before = CPUBIND_CPUSET_NONE}};
     cpubind_linux_fault why = set_of_cpu(b, goal->cpu, &move.should);
-    cpubind_subject subject;
     if (why.error)
         return why;
     why = find_now(b, found, &irq);
     if (!why.error)
         why = cpubind_irq_read(&b->root, irq.irq, &b->record.sets, &move.of.before);
-    subject = subject_of(b, irq.irq, irq.kind, move.of.before, move.should);
-    if (!why.error)
-        why = b->shared_fault;
-    if (cpubind_is_host_busy(why)) {
-        why = cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+    if (!why.error && (!b->shared_fault.error || cpubind_is_host_busy(b->shared_fault))) {
         b->is_dirty = 1;
-        return why.error ? why : cpubind_record_add_irq(&b->record, b->sys, &irq);
-    }
-    if (cpubind_is_missing(why.error))
-        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-    move.of.number = irq.irq;
-    b->is_dirty = 1;
-    if (!why.error)
         why = cpubind_record_add_irq(&b->record, b->sys, &irq);
-    return why.error ? why : cpubind_use_entry(a, &move);
+    }
+    move.of.number = irq.irq;
+    return cpubind_use_entry(a, &move, why);
 }
 
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal)

@@ -24,13 +24,6 @@
 /* binding.online when the file cannot be read. */
 #define ONLINE_NOT_KNOWN (-2)
 
-/* Whether the kernel refuses to move this one thread: it is of another user (EPERM, EACCES), of
- * SCHED_DEADLINE (EBUSY), or may have none of the CPUs (EINVAL). */
-static int is_refusal(int error)
-{
-    return error == EPERM || error == EACCES || error == EBUSY || error == EINVAL;
-}
-
 /* == One thread ============================================================= */
 
 static int is_known(const cpubind_binding *b, int32_t tid)
@@ -288,7 +281,7 @@ static cpubind_linux_fault move_thread(cpubind_binding *b, cpubind_misplaced *t,
             asked = b->record.main;
             why = cpubind_task_move(b->sys, t->tid, &sets->set[asked]);
         }
-        if (is_refusal(why.error)) {
+        if (cpubind_is_refusal(why.error)) {
             *result = CPUBIND_ITEM_SKIPPED;
             return why.error == EINVAL ? fault_of_part(b, t, now)
                                        : cpubind_name_refuser(b, t->tid, why);

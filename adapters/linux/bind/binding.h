@@ -319,10 +319,6 @@ void cpubind_report_begin(cpubind_binding *b);
 cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
                                        cpubind_item_result result, cpubind_linux_fault why);
 
-/* Whether an error says that a right or a file is missing, or that the kernel keeps this
- * interrupt or thread to itself: the report names it, and the call goes on. */
-int cpubind_is_missing(int error);
-
 /* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and
  * it counts even when there is no memory for the item. */
 void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
@@ -499,7 +495,15 @@ cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_
 cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                                         int32_t should);
 
-/* The same for an interrupt, which is read back.
+/* THE RULE of faults. What is gone needs nothing. What nobody may move, has no room (an
+ * interrupt needs a vector), is busy, or will have none of the CPUs, is skipped and named, and
+ * a watch tries again: a worker is not left unbound for it. Anything else makes a call fail,
+ * and it is undone. */
+int cpubind_is_gone(const cpubind_binding *b, const cpubind_shared_entry *entry,
+                    cpubind_linux_fault why);
+int cpubind_is_refusal(int error);
+
+/* As cpubind_write_entry, for an interrupt, which is read back.
  *   out     *actual: the CPUs that serve it; NONE where the kernel does not say */
 cpubind_linux_fault cpubind_move_irq(cpubind_binding *b, const cpubind_shared_entry *irq,
                                      int32_t should, int32_t *actual);
@@ -676,9 +680,11 @@ void cpubind_keep_kernel_names(cpubind_binding *b);
  * elsewhere to what is to be moved (apply_entries.c). */
 cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_goal *goal);
 
-/* Makes this process a user of an entry, and adds it to what is to be moved if it is
- * elsewhere. */
-cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move);
+/* Makes this process a user of an entry, and adds it to what is to be moved if it is elsewhere.
+ * One that a refusal keeps from that, or the record of the host, is named.
+ *   in      why: of finding and reading it */
+cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move,
+                                      cpubind_linux_fault why);
 
 /* Finds the kernel thread of a name: the one on record, else one that is visible
  * (kernel_threads.c). The bindings of a group read the names once a second.

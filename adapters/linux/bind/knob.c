@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../kernel/process.h"
 #include "../kernel/workqueue.h"
@@ -213,15 +214,50 @@ static const struct {
                                 int32_t *number, int32_t *set);
     cpubind_linux_fault (*write)(cpubind_binding *b, const cpubind_shared_entry *entry,
                                  int32_t set);
+    int gone; /* the error of one that is not there any more */
 } knobs[] = {
-    [CPUBIND_ITEM_THREAD] = {read_thread, write_thread},
-    [CPUBIND_ITEM_IRQ] = {read_irq, write_irq},
-    [CPUBIND_ITEM_POLLING] = {read_thread, write_thread},
-    [CPUBIND_ITEM_KERNEL] = {read_thread, write_thread},
-    [CPUBIND_ITEM_WORKQUEUE] = {read_queue, write_queue},
-    [CPUBIND_ITEM_FILE] = {read_setting, write_setting},
-    [CPUBIND_ITEM_BAN] = {read_ban, write_ban},
+    [CPUBIND_ITEM_THREAD] = {read_thread, write_thread, ESRCH},
+    [CPUBIND_ITEM_IRQ] = {read_irq, write_irq, ENOENT},
+    [CPUBIND_ITEM_POLLING] = {read_thread, write_thread, ESRCH},
+    [CPUBIND_ITEM_KERNEL] = {read_thread, write_thread, ESRCH},
+    [CPUBIND_ITEM_WORKQUEUE] = {read_queue, write_queue, ENOENT},
+    [CPUBIND_ITEM_FILE] = {read_setting, write_setting, ENOENT},
+    [CPUBIND_ITEM_BAN] = {read_ban, write_ban, ESRCH},
 };
+
+/* Whether interrupts are visible here at all: then one that is not visible is gone. */
+static int has_irqs(const cpubind_binding *b)
+{
+    return b->sys->accessat(b->root.fd, "proc/irq", F_OK) == 0 &&
+           b->sys->accessat(b->root.fd, "sys/bus/pci/devices", F_OK) == 0;
+}
+
+int cpubind_is_gone(const cpubind_binding *b, const cpubind_shared_entry *entry,
+                    cpubind_linux_fault why)
+{
+    return why.error == knobs[entry->kind].gone &&
+           (entry->kind != CPUBIND_ITEM_IRQ || has_irqs(b));
+}
+
+int cpubind_is_refusal(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOENT:
+    case EIO:
+    case ENOSYS:
+    case ENODEV:
+    case EOPNOTSUPP:
+    case EINVAL:
+    case ENOSPC:
+    case EBUSY:
+        return 1;
+    default:
+        return 0;
+    }
+}
 
 cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                                        int32_t *number, int32_t *set)

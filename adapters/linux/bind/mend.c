@@ -112,9 +112,10 @@ static cpubind_linux_fault make_items(cpubind_mend *m, int32_t n)
     return cpubind_no_fault;
 }
 
-static void refuse(cpubind_mend_item *item, cpubind_mend_result result, cpubind_linux_fault why)
+static void refuse(cpubind_mend *m, const cpubind_shared_entry *of, cpubind_mend_item *item,
+                   cpubind_mend_result result, cpubind_linux_fault why)
 {
-    item->result = why.error == ESRCH || why.error == ENOENT ? CPUBIND_MEND_GONE : result;
+    item->result = cpubind_is_gone(m->b, of, why) ? CPUBIND_MEND_GONE : result;
     item->fault = why;
 }
 
@@ -175,8 +176,8 @@ static int is_group_refused(const cpubind_mend *m, int32_t i)
 }
 
 /* Finds the binding that the process of a thread has.
- *   out     *process: its pid, 0: it is not bound, or not this thread; *before: the CPUs that it
- *           has on record for the thread */
+ *   out     *process: its pid, 0: it is not bound, or not this thread; *before: the CPUs that
+ *           it has on record for the thread */
 static cpubind_linux_fault find_binding(cpubind_mend *m, const cpubind_shared_entry *e,
                                         cpubind_shared_user *process, int32_t *before)
 {
@@ -243,7 +244,7 @@ static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
     if (why.error == ENOMEM)
         return why;
     if (why.error) {
-        refuse(item, CPUBIND_MEND_REFUSED, why);
+        refuse(m, of, item, CPUBIND_MEND_REFUSED, why);
         return cpubind_no_fault;
     }
     item->before = text_of(m, of->before);
@@ -257,7 +258,7 @@ static void undo(cpubind_mend *m, int32_t i, cpubind_mend_result result)
     const cpubind_linux_fault why = cpubind_write_entry(m->b, of, of->before);
     m->item[i].result = result;
     if (why.error)
-        refuse(&m->item[i], CPUBIND_MEND_STUCK, why);
+        refuse(m, of, &m->item[i], CPUBIND_MEND_STUCK, why);
 }
 
 static void make_change(cpubind_mend *m, int32_t i)
@@ -272,7 +273,7 @@ static void make_change(cpubind_mend *m, int32_t i)
     item->result = CPUBIND_MEND_MADE;
     if (!why.error)
         return;
-    refuse(item, CPUBIND_MEND_REFUSED, why);
+    refuse(m, of, item, CPUBIND_MEND_REFUSED, why);
     if (item->result == CPUBIND_MEND_GONE)
         return;
     /* It may be in effect all the same, as a ban whose answer was lost. */
@@ -340,9 +341,9 @@ static void put_back(cpubind_mend *m, cpubind_shared_entry *e, cpubind_shared_us
     item->result = CPUBIND_MEND_BACK;
     if (!why.error)
         why = find_binding(m, e, &process, &before);
-    if (!why.error && process.pid && before == own->set) {
-        /* It was bound since: its restore puts the thread on the CPUs that doctor gave, and then
-         * on those of before. */
+    if (!why.error && process.pid && !other) {
+        /* It was bound since: its restore puts the thread on the CPUs that doctor gave, and
+         * then on those of before. */
         item->result = CPUBIND_MEND_BOUND;
         process.set = own->set;
         *own = process;
@@ -362,7 +363,7 @@ static void put_back(cpubind_mend *m, cpubind_shared_entry *e, cpubind_shared_us
     if (item->result == CPUBIND_MEND_OTHER || item->result == CPUBIND_MEND_BOUND)
         item->now = text_of(m, now);
     if (why.error)
-        refuse(item, CPUBIND_MEND_STUCK, why);
+        refuse(m, e, item, CPUBIND_MEND_STUCK, why);
 }
 
 /* The change that an entry is of. */

@@ -56,23 +56,6 @@ void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
     (void)cpubind_report_why(b, subject, why.error ? if_not : CPUBIND_ITEM_MOVED, why);
 }
 
-int cpubind_is_missing(int error)
-{
-    switch (error) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENOENT:
-    case EIO:
-    case ENOSYS:
-    case ENODEV:
-    case EOPNOTSUPP:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 const cpubind_outcomes *cpubind_bind_report(const cpubind_binding *binding)
 {
     return &binding->report;

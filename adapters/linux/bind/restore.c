@@ -203,9 +203,9 @@ static void restore_host(cpubind_binding *b)
         cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
 }
 
-/* Threads that cpubind doctor has moved go back to what it gave them, in memory alone: doctor
- * has on record what was before. */
-static void leave_to_doctor(cpubind_binding *b)
+/* Threads that cpubind doctor has moved go back to what they have on the record of the host, in
+ * memory alone: that has what was before. */
+static void use_host_record(cpubind_binding *b)
 {
     cpubind_record *r = &b->record;
     const cpubind_shared_record *host = &b->shared.record;
@@ -213,12 +213,14 @@ static void leave_to_doctor(cpubind_binding *b)
         return;
     for (int32_t i = 0; i < host->n_entry && host->entry[i].kind == CPUBIND_ITEM_THREAD; i++) {
         const cpubind_shared_entry *e = &host->entry[i];
-        const cpubind_shared_user *doctor =
-            e->pid == r->pid ? cpubind_shared_last_other(b, e, r->pid, r->start) : NULL;
-        if (doctor && !cpubind_record_add_placed(r, b->sys, doctor->set).error &&
-            !cpubind_record_add_thread(r, b->sys, e->number, doctor->set).error)
+        const cpubind_shared_user *user = cpubind_shared_last_other(b, e, r->pid, r->start);
+        if (!user)
+            user = cpubind_shared_own_user(b, e);
+        if (user && e->pid == r->pid &&
+            !cpubind_record_add_placed(r, b->sys, user->set).error &&
+            !cpubind_record_add_thread(r, b->sys, e->number, user->set).error)
             r->thread[cpubind_record_thread_place(r->thread, r->n_thread, e->number)].before =
-                doctor->set;
+                user->set;
     }
     cpubind_shared_close(b);
 }
@@ -246,7 +248,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
     if (cpubind_process_is_alive(b)) {
-        leave_to_doctor(b);
+        use_host_record(b);
         cpubind_put_back_threads(b, b->record.thread, b->record.n_thread, b->record.before);
         put_back_forks(b);
     }

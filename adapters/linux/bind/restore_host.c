@@ -7,28 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../kernel/process.h"
 #include "binding.h"
 
 /* == One entry ============================================================== */
-
-/* Whether interrupts are visible here at all: then one that is not visible is gone. */
-static int has_irqs(const cpubind_binding *b)
-{
-    return b->sys->accessat(b->root.fd, "proc/irq", F_OK) == 0 &&
-           b->sys->accessat(b->root.fd, "sys/bus/pci/devices", F_OK) == 0;
-}
-
-/* Whether a fault says that an entry is not there any more. */
-static int is_over(const cpubind_binding *b, const cpubind_shared_entry *entry,
-                   cpubind_linux_fault why)
-{
-    if (entry->kind == CPUBIND_ITEM_IRQ)
-        return why.error == ENOENT && has_irqs(b);
-    return why.error == (entry->kind == CPUBIND_ITEM_WORKQUEUE ? ENOENT : ESRCH);
-}
 
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                            int32_t should, cpubind_item_result if_not)
@@ -39,7 +22,7 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
     now.before = CPUBIND_CPUSET_NONE;
     why = cpubind_read_entry(b, entry, &now.number, &now.before);
     subject = cpubind_subject_of(b, &now, should);
-    if (is_over(b, entry, why) || (!why.error && subject.was == should))
+    if (cpubind_is_gone(b, entry, why) || (!why.error && subject.was == should))
         return 1;
     if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {
         (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
@@ -47,7 +30,7 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
     }
     if (!why.error)
         why = cpubind_write_entry(b, &now, should);
-    if (is_over(b, entry, why))
+    if (cpubind_is_gone(b, entry, why))
         return 1;
     cpubind_report_put_back(b, &subject, why, if_not);
     return why.error == 0;

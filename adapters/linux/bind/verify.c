@@ -70,7 +70,7 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
 }
 
 /* The threads of other processes that were moved for this process, and without a goal what was
- * moved of the driver; what has ended is skipped. A record that cannot be read is a failure
+ * moved of the driver; what is gone is left out. A record that cannot be read is a failure
  * only where it is known to have some. */
 static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
 {
@@ -83,16 +83,16 @@ static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
         const int is_polling = entry->kind == CPUBIND_ITEM_POLLING;
         const int is_driver = !has_goal && (entry->kind == CPUBIND_ITEM_KERNEL ||
                                             entry->kind == CPUBIND_ITEM_WORKQUEUE);
-        cpubind_subject s;
-        int32_t number = entry->number, was = CPUBIND_CPUSET_NONE;
+        cpubind_shared_entry now = *entry;
         if (!own || (!is_polling && !is_driver))
             continue;
-        why = cpubind_read_entry(b, entry, &number, &was);
-        s = cpubind_subject_of(b, entry, own->set);
-        s.id = number;
-        s.was = was;
-        if (why.error == ESRCH || (is_driver && why.error == ENOENT))
+        now.before = CPUBIND_CPUSET_NONE;
+        why = cpubind_read_entry(b, entry, &now.number, &now.before);
+        const cpubind_subject s = cpubind_subject_of(b, &now, own->set);
+        if (cpubind_is_gone(b, entry, why))
             why = cpubind_no_fault;
+        else if (why.error && why.error != ENOMEM)
+            why = cpubind_report_why(b, &s, CPUBIND_ITEM_SKIPPED, why);
         else if (!why.error)
             why = add(b, &s);
     }
