@@ -894,7 +894,13 @@ int cli_run_service(const api_options *options)
     static engine e;
     const char *path;
     static api_text why;
+    sigset_t late;
     int status;
+    /* Who reads its messages may end before it; SIGHUP waits until the loop reads it. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(&late);
+    (void)sigaddset(&late, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &late, NULL);
     e.options = options;
     e.is_journal =
         cpubind_service_is_journal(&cpubind_sys_real, fileno(stderr), getenv("JOURNAL_STREAM"));

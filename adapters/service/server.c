@@ -175,7 +175,8 @@ static cpubind_client *find_place(cpubind_server *s, const cpubind_peer *peer, i
                                                                                     : free_one;
 }
 
-static void accept_one(cpubind_server *s, int which)
+/* Accepts a client, or turns it away; returns 0 when nobody waits. */
+static int accept_one(cpubind_server *s, int which)
 {
     cpubind_door *door = &s->door[which];
     const int is_user = which == CPUBIND_DOOR_USERS;
@@ -186,20 +187,21 @@ static void accept_one(cpubind_server *s, int which)
     if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
         door->paused_until_ms = cpubind_now_ms() + PAUSE_MS;
     if (fd < 0)
-        return;
+        return errno == EINTR || errno == ECONNABORTED;
     if (!cpubind_ask_read_peer(s->sys, fd, &peer).error && (is_user || peer.is_owner))
         place = find_place(s, &peer, is_user);
     if (!place) {
         (void)s->sys->close(fd);
         if (is_user)
             door->paused_until_ms = cpubind_now_ms() + CPUBIND_TURNED_MS;
-        return;
+        return 1;
     }
     *place = (cpubind_client){.state = CPUBIND_CLIENT_READING,
                               .fd = fd,
                               .is_user = is_user,
                               .peer = peer,
                               .until_ms = cpubind_now_ms() + CPUBIND_CLIENT_LIMIT_MS};
+    return 1;
 }
 
 /* == The thread ============================================================= */
@@ -252,9 +254,10 @@ static void take_events(cpubind_server *s, const struct pollfd wait[N_WAIT])
             look_at(s, c, c->fd == wait[WAIT_CLIENT + i].fd && wait[WAIT_CLIENT + i].revents,
                     now_ms);
     }
+    /* All of the queue: somebody who has filled it makes nobody wait behind him. */
     for (int i = 0; i < CPUBIND_N_DOOR; i++)
-        if (wait[WAIT_DOOR + i].revents)
-            accept_one(s, i);
+        for (int n = 0; wait[WAIT_DOOR + i].revents && n < BACKLOG && accept_one(s, i);)
+            n++;
 }
 
 static void *serve(void *ctx)

@@ -246,6 +246,35 @@ a_full_disk_stops_nothing() {
 }
 check "a full disk is said once and stops nothing" a_full_disk_stops_nothing
 
+# Who reads its messages may end before it.
+lives_without_a_reader() {
+    kill_service
+    last_socket=$(stat -c %i $socket 2>/dev/null)
+    settings && mkfifo "$out/pipe" || return 1
+    head -c 1 <"$out/pipe" >"$out/other" &
+    "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/pipe" &
+    service=$!
+    becomes has_own_socket && kill -HUP $service && sleep 0.3 &&
+        says 0 "" "$CPUBIND" status --json && [ "$(json .service.pid)" = $service ]
+}
+check "a service lives on when nobody reads its messages" lives_without_a_reader
+
+# A file of settings that is young is read once more, a little later.
+waits_with_a_signal() {
+    kill_service
+    last_socket=$(stat -c %i $socket 2>/dev/null)
+    settings && touch "$conf" || return 1
+    "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/service.log" &
+    service=$!
+    becomes waits_for_nothing && kill -HUP $service && becomes has_own_socket &&
+        becomes logged "are in force" && becomes is_on "$first" "$a" && end_service TERM
+}
+
+waits_for_nothing() { # or has begun
+    grep -qE '^(7|73) 0x0 0x0 ' /proc/$service/syscall || has_own_socket
+}
+check "SIGHUP while a service starts is obeyed when it has started" waits_with_a_signal
+
 lines_have_priorities_in_a_journal() {
     : >"$out/service.log"
     JOURNAL_STREAM=$(stat -c %d:%i "$out/service.log")

@@ -212,6 +212,22 @@ users_are_answered() {
     CLIENT_UID=65534 client ask $users 'status\n' | grep -q '"pid"'
 }
 
+# The queue of the socket is full of one user's for seconds.
+one_user_keeps_nobody_out() {
+    CLIENT_UID=65534 client hold $users 400 'stat' </dev/null >"$out/flood" 2>&1 &
+    flood=$!
+    becomes full_of_users &&
+        CLIENT_UID=65533 CLIENT_LIMIT=1 client ask $users 'status\n' | grep -q '"pid"'
+    result=$?
+    kill $flood
+    wait $flood
+    [ $result = 0 ] && becomes users_are_answered
+}
+
+full_of_users() {
+    [ "$(grep -c "$users" /proc/net/unix)" -gt 40 ]
+}
+
 # A slow disk keeps the loop at work: others hear at once that it is, and a probe does not wait.
 a_service_at_work_says_so() {
     kill_service
@@ -351,6 +367,7 @@ check "what is asked of a process is about that process" what_is_asked_of_proces
 check "other users ask for less" users_ask_for_less
 check "the socket of the owner is for the owner" the_owners_socket_is_the_owners
 check "users have places of their own" users_have_places_of_their_own
+check "one user who asks for hundreds keeps no other out" one_user_keeps_nobody_out
 check "a socket that others could have made is not believed" a_socket_that_others_could_have_made
 check "silent clients and those that do not read stall nobody" silent_clients_stall_nobody
 check "a service at work says so, and a probe does not wait" a_service_at_work_says_so

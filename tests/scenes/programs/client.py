@@ -9,7 +9,8 @@
                                          the service has closed
     client.py listen ADDRESS             a manager at a path or an abstract name (@NAME): prints
                                          each message that comes, its lines joined by a blank
-Bytes are written as in Python: \\n. CLIENT_UID is the user that it becomes before it connects.
+Bytes are written as in Python: \\n. CLIENT_UID is the user that it becomes before it connects,
+CLIENT_LIMIT how many seconds it waits.
 """
 
 import os
@@ -20,6 +21,8 @@ import sys
 
 def connect(path):
     client = socket.socket(socket.AF_UNIX)
+    if "CLIENT_LIMIT" in os.environ:
+        client.settimeout(float(os.environ["CLIENT_LIMIT"]))
     client.connect(path)
     return client
 
