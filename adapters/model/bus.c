@@ -3,8 +3,8 @@
  *
  * Pure but for the source: no I/O of its own, no malloc. Every file is one that each user may
  * read; no command runs and no driver is asked. The files are those of the kernel's
- * documentation of sysfs-bus-pci. This file must not decide whose devices count: the callers
- * take what they want of the list.
+ * documentation of sysfs-bus-pci. The request says which functions are on the list; this file
+ * must not decide which of them take part in a plan.
  *
  * THE BRIDGES ABOVE A FUNCTION  A source has no links, so the way up is found by numbers: the
  * bridge above a function is that bridge of its domain whose secondary bus is the function's
@@ -54,10 +54,11 @@ int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
 }
 
 /* Reads the ids of a function. Where its vendor has no row, the others are read only where the
- * caller takes functions by their class. *whole_class has all six digits; -1: not known. */
+ * bus is asked for. *whole_class has all six digits; -1: not known. */
 static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *function,
-                                     int by_class, int32_t *whole_class)
+                                     int32_t *whole_class)
 {
+    const int by_class = r->request->bus != NULL;
     cpubind_pci_ids *ids = &function->ids;
     cpubind_telling_ids telling;
     cpubind_problem_code code = facts_read_number(
@@ -102,10 +103,48 @@ static void insert(cpubind_pci_function *list, int32_t *n, const cpubind_pci_fun
     ++*n;
 }
 
-static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci,
-                                          int by_class, facts_takes *takes)
+static int is_named(const cpubind_pci_request *q, const cpubind_pci_address *pci)
+{
+    for (int32_t i = 0; i < q->n_named; i++)
+        if (cpubind_pci_compare(&q->named[i], pci) == 0)
+            return 1;
+    return 0;
+}
+
+static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function *function,
+                        int32_t whole_class)
+{
+    if (q && (q->n_named > 0 || q->class_digits > 0))
+        return is_named(q, &function->pci) ||
+               (q->class_digits > 0 && whole_class >= 0 &&
+                whole_class >> (4 * (6 - q->class_digits)) == q->class_code);
+    return function->accelerator.vendor != CPUBIND_VENDOR_OTHER;
+}
+
+/* Fails because a function lacks a file that the kernel gives to every function: it may be an
+ * NPU. */
+static cpubind_problem_code fail_without(facts_reader *r, const cpubind_pci_function *function,
+                                         const char *leaf)
+{
+    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
+    const char *path = facts_function_path(r, &function->pci, leaf);
+    return path ? facts_fail_input(r, path, absent, -1, "a function of the bus lacks this file")
+                : facts_fail_memory(r);
+}
+
+/* Whether a function of a vendor id may be of the vendor whose inputs list its devices. */
+static int is_listed_vendor(int32_t id)
+{
+    const cpubind_vendor *v = cpubind_vendor_of(cpubind_vendor_listed());
+    return id < 0 || (v->name && v->name(id, -1)) || (v->id > 0 && v->id == id);
+}
+
+/* Lists a function that is an accelerator, or asked for. What tells NPUs from other functions
+ * must be there for whoever looks for NPUs. */
+static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci)
 {
     cpubind_facts *f = r->facts;
+    const cpubind_pci_request *q = r->request->bus;
     cpubind_pci_function function = {.pci = *pci,
                                      .numa_node = -2,
                                      .node = -1,
@@ -116,14 +155,19 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
                                      .parent = -1,
                                      .phy = {-1, -1}};
     int32_t whole_class;
-    cpubind_problem_code code = read_ids(r, &function, by_class, &whole_class);
-    facts_taken taken = FACTS_TAKEN_NOT;
-    code = code == CPUBIND_PROBLEM_NO_MEMORY ? code
-                                             : takes(r, code, &function, whole_class, &taken);
-    if (code != CPUBIND_PROBLEM_NONE || taken == FACTS_TAKEN_NOT)
-        return code;
-    insert(taken == FACTS_TAKEN_DEVICE ? f->bus : f->nic,
-           taken == FACTS_TAKEN_DEVICE ? &f->n_bus : &f->n_nic, &function);
+    cpubind_problem_code code = read_ids(r, &function, &whole_class);
+    const int may_be_listed = is_listed_vendor(function.ids.vendor);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return may_be_listed ? code : facts_judge_other(r, code);
+    if (function.ids.vendor < 0 || (function.ids.device < 0 && may_be_listed))
+        code = facts_put_off(
+            r, fail_without(r, &function, function.ids.vendor < 0 ? "vendor" : "device"),
+            &r->unfit);
+    function.is_asked = is_asked_for(q, &function, whole_class);
+    if (function.is_asked || function.accelerator.vendor != CPUBIND_VENDOR_OTHER)
+        insert(f->bus, &f->n_bus, &function);
+    else if (q && q->wants_nics && function.ids.class_code >> 8 == CPUBIND_CLASS_NETWORK)
+        insert(f->nic, &f->n_nic, &function);
     return code;
 }
 
@@ -140,7 +184,7 @@ static void find_parents(cpubind_facts *f)
             f->bus[i].part = f->bus[f->bus[i].parent].n_part++;
 }
 
-cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes)
+cpubind_problem_code cpubind_priv_read_bus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
@@ -150,12 +194,12 @@ cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_
     int32_t at = 0;
     f->has_bus = facts_is_present(listing);
     f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
-    f->nic =
-        (cpubind_pci_function *)cpubind_arena_take(r->arena, by_class ? n : 0, sizeof *f->nic);
+    f->nic = (cpubind_pci_function *)cpubind_arena_take(r->arena, r->request->bus ? n : 0,
+                                                        sizeof *f->nic);
     if (!f->bus || !f->nic)
         return facts_fail_memory(r);
     while (code == CPUBIND_PROBLEM_NONE && next_function(listing, &at, &pci))
-        code = read_function(r, &pci, by_class, takes);
+        code = read_function(r, &pci);
     find_parents(f);
     return code;
 }

@@ -58,19 +58,6 @@ typedef struct facts_reader {
                               does */
 } facts_reader;
 
-/* What a caller takes a function of the bus for. */
-typedef enum facts_taken {
-    FACTS_TAKEN_NOT = 0,
-    FACTS_TAKEN_DEVICE, /* a row of facts->bus */
-    FACTS_TAKEN_NIC     /* a row of facts->nic */
-} facts_taken;
-
-/* Says what a function is taken for, by its ids; whole_class: all six digits of its class, or
- * -1; code: what is wrong with its files. */
-typedef cpubind_problem_code facts_takes(facts_reader *r, cpubind_problem_code code,
-                                         cpubind_pci_function *function, int32_t whole_class,
-                                         facts_taken *out);
-
 /* == The request ============================================================ */
 
 /* request.c: what is wrong with a request, or NULL; the rules of the plan, and that they cut by
@@ -111,9 +98,9 @@ cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 
-/* bus.c: the functions on the bus that `takes` takes, with their ids and cards, by address, in
- * facts->bus and facts->nic. by_class: those of vendors without a row are looked at, too. */
-cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes);
+/* bus.c: the accelerators on the bus and the functions that are asked for, with their ids and
+ * cards, by address, in facts->bus; network cards in facts->nic. */
+cpubind_problem_code cpubind_priv_read_bus(facts_reader *r);
 
 /* device_list.c: lets the devices of facts->bus that no row has listed take part, and adds to
  * facts->device those that this process may see in the order of their ranks, each with its
@@ -237,6 +224,20 @@ static inline cpubind_problem_code facts_put_off(facts_reader *r, cpubind_proble
         *kept = *r->problem;
     cpubind_problem_clear(r->problem);
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether a plan of NPUs is asked for: then they must be found, and it may do without devices
+ * of other vendors that cannot be read, unless it takes them in. */
+static inline int facts_is_of_listed(const facts_reader *r)
+{
+    const cpubind_pci_request *q = r->request->bus;
+    return !q || (q->is_host && !q->is_bus_alone);
+}
+
+/* Keeps the problem of what a plan of NPUs may do without. */
+static inline cpubind_problem_code facts_judge_other(facts_reader *r, cpubind_problem_code code)
+{
+    return facts_is_of_listed(r) ? facts_put_off(r, code, &r->facts->unread_other) : code;
 }
 
 static inline void facts_warn(facts_reader *r, cpubind_warning warning)

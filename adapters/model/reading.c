@@ -8,16 +8,6 @@
  */
 #include "facts_reader.h"
 
-enum { NETWORK_CLASS = 0x02 };
-
-/* Whether a plan of NPUs is asked for: then they must be found, and it may do without devices
- * of other vendors that cannot be read, unless it takes them in. */
-static int is_of_listed(const facts_reader *r)
-{
-    const cpubind_pci_request *q = r->request->bus;
-    return !q || (q->is_host && !q->is_bus_alone);
-}
-
 /* Whether devices beside those that are asked for stay on the list. */
 static int is_beside(const facts_reader *r)
 {
@@ -28,12 +18,6 @@ static int is_beside(const facts_reader *r)
 static int wants_cores(const facts_reader *r)
 {
     return is_beside(r) || r->request->bus->wants_cores;
-}
-
-/* Keeps the problem of what a plan of NPUs may do without. */
-static cpubind_problem_code judge(facts_reader *r, cpubind_problem_code code)
-{
-    return is_of_listed(r) ? facts_put_off(r, code, &r->facts->unread_other) : code;
 }
 
 /* == Drivers ================================================================ */
@@ -50,66 +34,6 @@ static cpubind_problem_code check_drivers(facts_reader *r)
     return status;
 }
 
-/* == Which functions count ================================================== */
-
-static int is_named(const cpubind_pci_request *q, const cpubind_pci_address *pci)
-{
-    for (int32_t i = 0; i < q->n_named; i++)
-        if (cpubind_pci_compare(&q->named[i], pci) == 0)
-            return 1;
-    return 0;
-}
-
-static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function *function,
-                        int32_t whole_class)
-{
-    if (q && (q->n_named > 0 || q->class_digits > 0))
-        return is_named(q, &function->pci) ||
-               (q->class_digits > 0 && whole_class >= 0 &&
-                whole_class >> (4 * (6 - q->class_digits)) == q->class_code);
-    return function->accelerator.vendor != CPUBIND_VENDOR_OTHER;
-}
-
-/* Fails because a function lacks a file that the kernel gives to every function: it may be an
- * NPU. */
-static cpubind_problem_code fail_without(facts_reader *r, const cpubind_pci_function *function,
-                                         const char *leaf)
-{
-    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
-    const char *path = facts_function_path(r, &function->pci, leaf);
-    return path ? facts_fail_input(r, path, absent, -1, "a function of the bus lacks this file")
-                : facts_fail_memory(r);
-}
-
-/* Whether a function of a vendor id may be of the vendor whose inputs list its devices. */
-static int is_listed_vendor(int32_t id)
-{
-    const cpubind_vendor *v = cpubind_vendor_of(cpubind_vendor_listed());
-    return id < 0 || (v->name && v->name(id, -1)) || (v->id > 0 && v->id == id);
-}
-
-/* Takes accelerators, and what was asked for. What tells NPUs from other functions must be
- * there for whoever looks for NPUs. */
-static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code code,
-                                          cpubind_pci_function *function, int32_t whole_class,
-                                          facts_taken *out)
-{
-    const cpubind_pci_request *q = r->request->bus;
-    const int may_be_listed = is_listed_vendor(function->ids.vendor);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return may_be_listed ? code : judge(r, code);
-    if (function->ids.vendor < 0 || (function->ids.device < 0 && may_be_listed)) {
-        code = fail_without(r, function, function->ids.vendor < 0 ? "vendor" : "device");
-        code = facts_put_off(r, code, &r->unfit);
-    }
-    function->is_asked = is_asked_for(q, function, whole_class);
-    if (function->is_asked || function->accelerator.vendor != CPUBIND_VENDOR_OTHER)
-        *out = FACTS_TAKEN_DEVICE;
-    else if (q && q->wants_nics && function->ids.class_code >> 8 == NETWORK_CLASS)
-        *out = FACTS_TAKEN_NIC;
-    return code;
-}
-
 /* Lists the functions. Those that the request names are there. A bus that cannot be read is no
  * problem for a plan in which the NPUs of other processes have no part, when another input
  * tells the device type. */
@@ -117,14 +41,14 @@ static cpubind_problem_code list_functions(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_pci_request *q = r->request->bus;
-    const cpubind_problem_code code = cpubind_priv_read_bus(r, q != NULL, take_function);
+    const cpubind_problem_code code = cpubind_priv_read_bus(r);
     for (int32_t i = 0; q && code == CPUBIND_PROBLEM_NONE && i < q->n_named; i++)
         if (cpubind_facts_on_bus(f, &q->named[i]) < 0) {
             r->problem->pci = q->named[i];
             return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
                               "the bus has no such function");
         }
-    if (code == CPUBIND_PROBLEM_UNREADABLE && is_of_listed(r) &&
+    if (code == CPUBIND_PROBLEM_UNREADABLE && facts_is_of_listed(r) &&
         f->scope == CPUBIND_SCOPE_OWN) {
         cpubind_problem_clear(r->problem);
         f->n_bus = 0;
@@ -143,7 +67,7 @@ static cpubind_problem_code list_functions(facts_reader *r)
 static cpubind_problem_code read_interface(facts_reader *r, cpubind_pci_function *function)
 {
     static const char *const folders[] = {"infiniband", "net"};
-    if (function->ids.class_code >> 8 != NETWORK_CLASS)
+    if (function->ids.class_code >> 8 != CPUBIND_CLASS_NETWORK)
         return CPUBIND_PROBLEM_NONE;
     for (int i = 0; i < 2 && !function->interface; i++) {
         const char *name = facts_function_path(r, &function->pci, folders[i]);
@@ -229,13 +153,14 @@ static cpubind_problem_code read_functions(facts_reader *r)
     for (int32_t i = 0; i < f->n_bus + f->n_nic && code == CPUBIND_PROBLEM_NONE; i++) {
         cpubind_pci_function *function = i < f->n_bus ? &f->bus[i] : &f->nic[i - f->n_bus];
         if (i < f->n_bus &&
-            (is_of_listed(r) ? cpubind_vendor_of(function->accelerator.vendor)->users != NULL
-                             : !function->is_asked && !is_beside(r)))
+            (facts_is_of_listed(r)
+                 ? cpubind_vendor_of(function->accelerator.vendor)->users != NULL
+                 : !function->is_asked && !is_beside(r)))
             continue;
         for (size_t k = 0; k < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE;
              k++)
             code = steps[k](r, function);
-        code = judge(r, code);
+        code = facts_judge_other(r, code);
     }
     return code;
 }
@@ -267,7 +192,7 @@ static cpubind_problem_code make_host(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     int32_t *core = f->core_of ? cpubind_arena_ints(r->arena, f->n_cpu) : NULL;
-    if (f->topology.code != CPUBIND_PROBLEM_NONE && !is_of_listed(r)) {
+    if (f->topology.code != CPUBIND_PROBLEM_NONE && !facts_is_of_listed(r)) {
         *r->problem = f->topology;
         return f->topology.code;
     }
@@ -319,9 +244,9 @@ static cpubind_problem_code read_devices(facts_reader *r)
         check_drivers, read_functions, compare_all, cpubind_priv_read_sight, judge_step};
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE &&
-                       (!is_of_listed(r) || r->request->bus || r->facts->n_other > 0);
+                       (!facts_is_of_listed(r) || r->request->bus || r->facts->n_other > 0);
          i++)
-        code = judge(r, steps[i](r));
+        code = facts_judge_other(r, steps[i](r));
     hide_others(r);
     return code;
 }
@@ -424,7 +349,7 @@ static int has_vendor(const facts_reader *r, cpubind_vendor_id id)
 
 static cpubind_problem_code list_devices(facts_reader *r)
 {
-    if (is_of_listed(r))
+    if (facts_is_of_listed(r))
         return find_listed(r);
     return !r->request->bus->is_bus_alone && has_vendor(r, cpubind_vendor_listed())
                ? see_vendor(r)
@@ -518,24 +443,6 @@ static cpubind_problem_code check_addresses(facts_reader *r)
                       "one that it sees is not known");
 }
 
-/* Whether devices of other vendors take part beside the NPUs. A problem of theirs is one of the
- * plan then. */
-static cpubind_problem_code judge_others(facts_reader *r, int *takes)
-{
-    const cpubind_facts *f = r->facts;
-    const cpubind_pci_request *q = r->request->bus;
-    const cpubind_problem *unread =
-        q && f->topology.code != CPUBIND_PROBLEM_NONE ? &f->topology : &f->unread_other;
-    *takes = (q && !q->is_plan) ||
-             ((q || r->request->wants_others) && cpubind_facts_takes_others(f));
-    if (!*takes || unread->code == CPUBIND_PROBLEM_NONE) {
-        *takes &= q || f->n_other > 0;
-        return CPUBIND_PROBLEM_NONE;
-    }
-    *r->problem = *unread;
-    return unread->code;
-}
-
 /* Gives the facts of a host without listed devices the rules of a plan. */
 static cpubind_problem_code take_rules(facts_reader *r)
 {
@@ -546,20 +453,38 @@ static cpubind_problem_code take_rules(facts_reader *r)
     return code;
 }
 
+/* Whether devices of other vendors take part beside the NPUs: then a problem of theirs, which
+ * is in *unread, is one of the plan. */
+static int takes_others(const facts_reader *r, const cpubind_problem **unread)
+{
+    const cpubind_facts *f = r->facts;
+    const cpubind_pci_request *q = r->request->bus;
+    const int is_unread = f->unread_other.code != CPUBIND_PROBLEM_NONE;
+    *unread = q && f->topology.code != CPUBIND_PROBLEM_NONE ? &f->topology : &f->unread_other;
+    return q ? !q->is_plan || cpubind_facts_takes_others(f)
+             : r->request->wants_others && cpubind_facts_takes_others(f) &&
+                   (f->n_other > 0 || is_unread);
+}
+
 /* Lets the devices take part in the plan, in the order of their ranks. */
 static cpubind_problem_code take_part(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_pci_request *q = r->request->bus;
+    const cpubind_problem *unread;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    int takes = 1;
     if (!is_beside(r))
         return drop_others(r);
-    if (is_of_listed(r))
-        code = judge_others(r, &takes);
-    else if (!f->has_listed)
+    if (facts_is_of_listed(r)) {
+        if (!takes_others(r, &unread))
+            return code;
+        if (unread->code != CPUBIND_PROBLEM_NONE)
+            *r->problem = *unread;
+        code = unread->code;
+    } else if (!f->has_listed) {
         code = take_rules(r);
-    if (code != CPUBIND_PROBLEM_NONE || !takes)
+    }
+    if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (q && !q->is_host)
         keep_named(q, f);
@@ -606,14 +531,14 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
             &out->topology, &out->unread_other, &r.unfit};
         cpubind_problem_clear(kept[i]);
     }
-    out->is_joined = !is_of_listed(&r);
+    out->is_joined = !facts_is_of_listed(&r);
     out->noun = out->is_joined ? "device" : "NPU";
     out->is_part = q && (q->n_named > 0 || q->class_digits > 0);
-    if (!is_of_listed(&r)) /* the addresses of NPUs tell which functions they are */
+    if (!facts_is_of_listed(&r)) /* the addresses of NPUs tell which functions they are */
         asked.wants_pci = asked.wants_others = 1;
     if (q && q->no_bus && q->own_cpu)
         return take_own_cpus(&r);
-    if (is_of_listed(&r))
+    if (facts_is_of_listed(&r))
         code = judge_request(&r);
     for (size_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++)
         code = steps[i](&r);
