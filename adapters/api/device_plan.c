@@ -30,7 +30,7 @@ static int has_others_alone(const api_options *options, const api_planned *plann
 
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why)
 {
-    const cpubind_request plain = {.is_auto_strategy = 1};
+    const cpubind_request plain = {.is_auto_strategy = 1, .wants_others = 1};
     const char *const option = api_npu_option(options);
     const int32_t npu = options->one_npu >= 0           ? options->one_npu
                         : options->request.n_device > 0 ? options->request.device[0]
@@ -41,7 +41,9 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
     api_planned planned = {0};
     int lacks; /* a container may not see its NPUs on the bus */
     api_make(source, &plain, &planned);
-    lacks = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI && count_devices(&planned.facts, n);
+    lacks = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI &&
+            planned.facts.unread_other.code == CPUBIND_PROBLEM_NONE &&
+            count_devices(&planned.facts, n);
     api_free_planned(&planned);
     if (!lacks)
         return 0;

@@ -21,7 +21,7 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3599    1700
-adapters/model          3616    1400
+adapters/model          3596    1400
 adapters/ascend         6379    2500
 adapters/pci            1361    1300
 adapters/plan           2820    1200
@@ -32,7 +32,7 @@ adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/kubelet         421       0
 adapters/words             0    5600
-adapters/api            9944    1000
+adapters/api            9946    1000
 adapters/doctor         2632    2000
 adapters/measure        2655    1700
 adapters/cli           14930    7500
