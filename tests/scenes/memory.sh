@@ -127,7 +127,9 @@ pinned_pages_stay() {
 
 hidden_pages_stay() {
     place "N0=9216" "hidden N0=1024" && moves 0 "" &&
-        are "moved 36864" "stays.hidden 4096" "own_left 4096"
+        are "moved 36864" "stays.hidden 4096" "own_left 4096" &&
+        place "N0=9216" "hidden N0=1024" && moves 0 "" --memory-limit 8M &&
+        are "moved 8192" "stays.hidden 0" "stays.limit 32768"
 }
 
 # They are moved in a later round.
