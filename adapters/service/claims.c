@@ -74,26 +74,15 @@ static cpubind_linux_fault open_folder(const cpubind_claims *c, int may_make, in
 
 static cpubind_linux_fault read_bytes(const cpubind_claims *c, cpubind_bytes *bytes)
 {
-    struct stat st;
-    int folder, fd;
+    int folder;
     cpubind_linux_fault why = open_folder(c, 0, &folder);
     if (why.error)
         return why;
-    why = cpubind_open(c->sys, folder, FILE_NAME,
-                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    why = cpubind_read_mine(c->sys, folder, FILE_NAME, FILE_MAX, bytes);
     cpubind_remove_temps(c->sys, folder, FILE_NAME);
     (void)c->sys->close(folder);
-    if (why.error)
-        return why;
-    if (c->sys->fstat(fd, &st) < 0)
-        why = cpubind_fault_errno("fstat");
-    else if (!S_ISREG(st.st_mode) || st.st_uid != c->sys->geteuid() ||
-             st.st_mode & (S_IWGRP | S_IWOTH))
-        why = cpubind_fault_of(EPERM, "claims");
-    else
-        why = cpubind_read_all(c->sys, fd, FILE_MAX, bytes);
-    (void)c->sys->close(fd);
-    return why;
+    return why.error && strcmp(why.what, "file") == 0 ? cpubind_fault_of(why.error, "claims")
+                                                      : why;
 }
 
 cpubind_linux_fault cpubind_claims_read(cpubind_claims *c)

@@ -295,7 +295,7 @@ static cpubind_linux_fault make_way(const cpubind_sys *sys, const char *path)
                    path);
     if (sys->statat(AT_FDCWD, folder, &st) < 0)
         return cpubind_fault_errno("folder");
-    if (st.st_uid != sys->geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+    if (!cpubind_is_mine(sys, &st))
         return cpubind_fault_of(EPERM, "folder");
     if (sys->statat(AT_FDCWD, path, &st) < 0)
         return cpubind_no_fault;

@@ -25,9 +25,9 @@ adapters/model          3596    1400
 adapters/ascend         6379    2500
 adapters/pci            1361    1300
 adapters/plan           2820    1200
-adapters/linux         13266    9500
+adapters/linux         13261    9500
 adapters/host           4427    3300
-adapters/service        2042    1500
+adapters/service        2031    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/kubelet         421       0

@@ -281,38 +281,9 @@ void cpubind_record_close(cpubind_record_file *file)
 
 /* == Reading ================================================================ */
 
-/* Reads an open file, which must be one that only this user can have written. */
-static cpubind_linux_fault read_opened(const cpubind_sys *sys, int fd, cpubind_bytes *bytes)
-{
-    struct stat st;
-    if (sys->fstat(fd, &st) < 0)
-        return cpubind_fault_errno("file");
-    if (!S_ISREG(st.st_mode))
-        return cpubind_fault_of(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "file");
-    if (st.st_uid != sys->geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
-        return cpubind_fault_of(EPERM, "file");
-    if (st.st_size > CPUBIND_FILE_MAX)
-        return cpubind_fault_of(EFBIG, "length");
-    return cpubind_read_all(sys, fd, CPUBIND_FILE_MAX, bytes);
-}
-
-static cpubind_linux_fault read_named(const cpubind_record_file *file, const char *name,
-                                      cpubind_bytes *out)
-{
-    int fd;
-    cpubind_linux_fault why =
-        cpubind_open(file->sys, file->dir, name,
-                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
-    if (why.error)
-        return why;
-    why = read_opened(file->sys, fd, out);
-    file->sys->close(fd);
-    return why;
-}
-
 cpubind_linux_fault cpubind_record_read(cpubind_record_file *file, cpubind_bytes *out)
 {
-    return read_named(file, file->base, out);
+    return cpubind_read_mine(file->sys, file->dir, file->base, CPUBIND_FILE_MAX, out);
 }
 
 const char *cpubind_record_form(const cpubind_record_file *file)

@@ -32,15 +32,12 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PAT
 /* EPERM: the folder must not be used. */
 static cpubind_linux_fault check_folder(const cpubind_sys *sys, int fd)
 {
-    const uid_t uid = sys->geteuid();
     struct stat st;
     int is_good;
     if (sys->fstat(fd, &st) < 0)
         return cpubind_fault_errno("folder");
-    if (st.st_mode & S_ISVTX)
-        is_good = st.st_uid == uid || st.st_uid == 0;
-    else
-        is_good = st.st_uid == uid && !(st.st_mode & (S_IWGRP | S_IWOTH));
+    is_good = st.st_mode & S_ISVTX ? st.st_uid == sys->geteuid() || st.st_uid == 0
+                                   : cpubind_is_mine(sys, &st);
     return cpubind_fault_of(is_good ? 0 : EPERM, "folder");
 }
 

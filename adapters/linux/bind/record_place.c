@@ -43,8 +43,7 @@ static cpubind_linux_fault read_text(cpubind_root *root, int dir, int32_t pid,
         return why;
     if (sys->fstat(fd, &st) < 0)
         why = cpubind_fault_errno("file");
-    else if (S_ISREG(st.st_mode) && st.st_uid == sys->geteuid() &&
-             !(st.st_mode & (S_IWGRP | S_IWOTH)))
+    else if (S_ISREG(st.st_mode) && cpubind_is_mine(sys, &st))
         CPUBIND_RETRY(n, sys->read(fd, text, CPUBIND_PLACE_SIZE + 23));
     if (n < 0)
         why = cpubind_fault_errno("read");

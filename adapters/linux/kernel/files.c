@@ -81,6 +81,28 @@ cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max
     return cpubind_fault_of(EFBIG, "length");
 }
 
+cpubind_linux_fault cpubind_read_mine(const cpubind_sys *sys, int dir, const char *name,
+                                      int32_t max, cpubind_bytes *bytes)
+{
+    struct stat st;
+    int fd;
+    cpubind_linux_fault why = cpubind_open(
+        sys, dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    if (why.error)
+        return why;
+    if (sys->fstat(fd, &st) < 0)
+        why = cpubind_fault_errno("file");
+    else if (!S_ISREG(st.st_mode))
+        why = cpubind_fault_of(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "file");
+    else if (!cpubind_is_mine(sys, &st))
+        why = cpubind_fault_of(EPERM, "file");
+    else
+        why = st.st_size > max ? cpubind_fault_of(EFBIG, "length")
+                               : cpubind_read_all(sys, fd, max, bytes);
+    sys->close(fd);
+    return why;
+}
+
 cpubind_linux_fault cpubind_read_text(const cpubind_sys *sys, int dir, const char *path,
                                       char *text, size_t size, int32_t *len)
 {

@@ -87,6 +87,18 @@ cpubind_linux_fault cpubind_wait_for(const cpubind_sys *sys, int fd, short event
 
 /* == Files and folders by descriptor ======================================== */
 
+/* Whether a file, a folder or a socket is this user's, and nobody else may write to it. */
+static inline int cpubind_is_mine(const cpubind_sys *sys, const struct stat *st)
+{
+    return st->st_uid == sys->geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Reads a regular file that is this user's alone, at most `max` bytes. A link is none.
+ *   errors  "open"; "file": EPERM: it is not; EISDIR, EINVAL: it is no file; those of
+ *           cpubind_read_all */
+cpubind_linux_fault cpubind_read_mine(const cpubind_sys *sys, int dir, const char *name,
+                                      int32_t max, cpubind_bytes *bytes);
+
 /* open(2) for reading, relative to the folder `dir` or, with AT_FDCWD, to the working folder.
  *   out     *fd: a descriptor; -1 on failure */
 cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *path, int flags,

@@ -24,9 +24,7 @@ static cpubind_linux_fault check(const cpubind_sys *sys, int fd)
     struct stat st;
     if (sys->fstat(fd, &st) < 0)
         return cpubind_fault_errno("folder");
-    return cpubind_fault_of(
-        st.st_uid == sys->geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : EPERM,
-        "folder");
+    return cpubind_fault_of(cpubind_is_mine(sys, &st) ? 0 : EPERM, "folder");
 }
 
 static cpubind_linux_fault make(cpubind_root *root, const char *parent)
