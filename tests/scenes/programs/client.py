@@ -16,13 +16,16 @@ CLIENT_LIMIT how many seconds it waits.
 import os
 import select
 import socket
+import struct
 import sys
 
 
 def connect(path):
     client = socket.socket(socket.AF_UNIX)
     if "CLIENT_LIMIT" in os.environ:
-        client.settimeout(float(os.environ["CLIENT_LIMIT"]))
+        limit = struct.pack("ll", int(os.environ["CLIENT_LIMIT"]), 0)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)  # of connect, too
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
     client.connect(path)
     return client
 
