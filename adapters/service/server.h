@@ -10,8 +10,8 @@
  * No client can stall the service or root: the socket of users is another one than that of the
  * owner, its clients have CPUBIND_MAX_USERS of the places, and one user CPUBIND_MAX_OF_USER of
  * those. A client that is one too many is turned away; the others that wait are looked at too,
- * and then no user is let in for CPUBIND_TURNED_MS. A client that is slow to send or to read has
- * a limited time.
+ * and then no user is let in for CPUBIND_TURNED_MS. A client that is slow to send or to read
+ * has a limited time.
  */
 #ifndef CPUBIND_SERVICE_SERVER_H
 #define CPUBIND_SERVICE_SERVER_H

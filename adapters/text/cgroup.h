@@ -104,8 +104,8 @@ typedef struct cpubind_pod_log {
 cpubind_text_status cpubind_pod_log_parse(const char *name, int32_t len, cpubind_pod_log *out,
                                           cpubind_text_fault *fault);
 
-/* Takes the numbers of a file of a quota behind the n that are known: of cpu.max the quota and its
- * period, of version 1 one of each file. "max" and "-1", which bound nothing, are 0.
+/* Takes the numbers of a file of a quota behind the n that are known: of cpu.max the quota and
+ * its period, of version 1 one of each file. "max" and "-1", which bound nothing, are 0.
  *   in      number: zeros from n on
  *   returns how many are known now */
 int32_t cpubind_cgroup_quota(const char *text, int32_t len, int32_t number[2], int32_t n);

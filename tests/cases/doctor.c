@@ -165,8 +165,8 @@ static void say_report(said *s, const json_t *report)
 static void capture(char captured[64], const char *option)
 {
     snprintf(captured, 64, "%s/captured", top);
-    command_result r =
-        RUN("capture", "--quiet", "--replace", "--root", made, "-o", captured, option);
+    shell(top, "rm -rf captured");
+    command_result r = RUN("capture", "--quiet", "--root", made, "-o", captured, option);
     if (r.status != 0)
         fail_msg("status %d: %s", r.status, r.err);
     command_free(&r);
@@ -309,8 +309,9 @@ TEST(captures_what_each_check_reads)
     char captured[64], db[64];
     make_host(files);
     snprintf(captured, sizeof captured, "%s/captured", top);
+    shell(top, "rm -rf captured");
     snprintf(db, sizeof db, "%s/hosts.db", top);
-    expect_output(RUN("capture", "--replace", "--root", made, "-o", captured), "the same");
+    expect_output(RUN("capture", "--root", made, "-o", captured), "the same");
     expect_right(captured, NULL, 0);
     shell(captured, "! grep -r secret .");
     expect_output(RUN("fixture", "import", "--db", db, captured), "");

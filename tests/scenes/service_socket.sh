@@ -24,6 +24,7 @@ told() { # lines
 # -- The manager -----------------------------------------------------------------
 
 start_manager() { # address
+    : >"$out/heard" # the last one said that it was ready, too
     client listen "$1" >"$out/heard" 2>&1 &
     manager=$!
     becomes grep -qx ready "$out/heard"
