@@ -48,7 +48,7 @@ ROOMS   := $(call objects,cli doctor measure service host archive kubelet) $(API
            $(CORE) $(BUILD)/obj/made/podresources.pb-c.o
 LIBS     = -ljansson -lmd -lz -lnghttp2 -lprotobuf-c $(SHARED_LINK) -lsqlite3 -lm
 # The headers that are installed below include/cpubind, in the folders of adapters/.
-PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %_reader.h %_parts.h,\
+PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %_reader.h %_parts.h %cursor.h,\
              $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h adapters/plan/*.h)))) \
            $(addprefix linux/,cpubind_linux.h linux.h sys.h source/host_source.h bind/bind.h) \
            sqlite/corpus.h

@@ -7,7 +7,8 @@
  *
  * USE
  *   #include "adapters/ascend/cpubind_ascend.h"      compile with it, from adapters/,
- *     text/{cgroup,cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,slurm_step,text}.c
+ *     text/{cgroup,cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,slurm_step}.c
+ *     text/{pci_address,text}.c
  *     ascend/{driver_files,npusmi,npusmi_refusal,table}.c   or
  *   #include <cpubind/ascend/cpubind_ascend.h>   link -lcpubind_ascend (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,

@@ -36,7 +36,7 @@ use_goal() { # compiler, standard
 compile_readers() {
     (cd adapters && cc -std=c11 -I "$stage_include" ../tests/packaging/link_readers.c \
         text/cpulist.c text/cpumask.c text/interrupts.c text/lscpu.c text/maps.c text/numa_maps.c \
-        text/procfs.c text/text.c ascend/driver_files.c ascend/npusmi*.c \
+        text/pci_address.c text/procfs.c text/text.c ascend/driver_files.c ascend/npusmi*.c \
         ascend/table.c -o "$readers") &&
         "$readers"
 }

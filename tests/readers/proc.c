@@ -187,6 +187,15 @@ static void read_cpuset(reading *r)
     CHECK(!memchr(r->text + set->path.at, '\n', (size_t)set->path.len));
 }
 
+static void read_quota(reading *r)
+{
+    int32_t number[2] = {0, 0};
+    const int32_t n = cpubind_cgroup_quota(r->text, r->len, number, 0);
+    CHECK(n >= 0 && n <= 2 && number[0] >= 0 && number[1] >= 0);
+    for (int32_t i = 0; i < n; i++)
+        tell(r, "number %d\n", number[i]);
+}
+
 static void read_pod(reading *r)
 {
     cpubind_cgroup_pod pod;
@@ -404,6 +413,7 @@ static const reader rows[] = {
     {"cpu_events", read_cpu_events, "0-1,3|0", "counters", "proc", 1024},
     {"cgroup", read_container, "", NULL, "cgroup", 512},
     {"cgroup_cpuset", read_cpuset, "", "cgroup", "cgroup", 512},
+    {"cgroup_quota", read_quota, "", "cgroup", "cgroup", 64},
     {"cgroup_pod", read_pod, "", "cgroup", "cgroup", 512},
     {"pod_log", read_pod_log, "", "cgroup", "cgroup", 512},
     {"interrupts", read_interrupts, "", NULL, "proc", 4096},
