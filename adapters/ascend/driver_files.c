@@ -274,7 +274,6 @@ static void read_logic(namespaces *ns, cursor line)
     cpubind_driver_logics *list = &ns->list;
     cpubind_driver_logic row;
     cursor cell[N_WANTED] = {line, line};
-    void *grown;
     if (ns->t.n_column == 0)
         (void)cursor_bad(&line, "a row comes before the header of its table");
     if (ns->n_row++ == ns->dev_num)
@@ -282,13 +281,8 @@ static void read_logic(namespaces *ns, cursor line)
     read_cells(&ns->t, line, cell);
     row.logic = read_id(cell[0], &ns->t.seen[0]);
     row.udevid = read_id(cell[1], &ns->t.seen[1]);
-    if (!ns->is_own)
-        return;
-    grown = cursor_more(&line, ns->arena, list->row, list->n, 1, sizeof row);
-    if (!grown)
-        return;
-    list->row = (cpubind_driver_logic *)grown;
-    list->row[list->n++] = row;
+    if (ns->is_own && CURSOR_MORE(&line, ns->arena, list->row, list->n, 1))
+        list->row[list->n++] = row;
 }
 
 cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t len,
@@ -360,18 +354,14 @@ static void read_function(table *t, cursor line, cpubind_arena *arena,
 {
     cpubind_driver_function row;
     cursor cell[N_WANTED] = {line, line};
-    void *grown;
     if (t->n_column > 0)
         read_cells(t, line, cell);
     else
         read_arrow(line, cell);
     row.pci = cpubind_priv_cursor_pci(cell[0]);
     row.udevid = read_id(cell[1], &t->seen[1]);
-    grown = cursor_more(&line, arena, list->row, list->n, 1, sizeof row);
-    if (!grown)
-        return;
-    list->row = (cpubind_driver_function *)grown;
-    list->row[list->n++] = row;
+    if (CURSOR_MORE(&line, arena, list->row, list->n, 1))
+        list->row[list->n++] = row;
 }
 
 cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len,

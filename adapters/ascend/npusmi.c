@@ -17,11 +17,6 @@ typedef struct reading {
     table t;
 } reading;
 
-/* Room for so many elements more behind n, in the array that the arena ends with. */
-#define MORE(r, array, n, more)                                                                \
-    (((array) = (__typeof__(array))cursor_more(&(r)->t.all, (r)->arena, (array), (n), (more),  \
-                                               sizeof *(array))) != NULL)
-
 static int fail_at(reading *r, int32_t at, const char *what)
 {
     return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_SYNTAX, at, what);
@@ -148,9 +143,8 @@ static int check_product(reading *r, cursor name)
 {
     if (table_has(&r->t, TABLE_LOGIC) || !table_has(&r->t, TABLE_OTHER))
         return 1;
-    for (cursor run = name; run.at < run.end; run.at++)
-        if (cursor_starts(&run, "950"))
-            return 1;
+    if (cursor_holds(name, "950"))
+        return 1;
     return fail_at(r, r->t.head->other.at,
                    "the table has no logic ids, unless they are in a column of another name");
 }
@@ -175,7 +169,7 @@ static int read_chip(reading *r, cpubind_npusmi_map *map)
     if (!check_product(r, value_of(r, TABLE_NAME)) ||
         !check_row(r, map->n_chip, is_twice, SAME_CHIP) ||
         !check_row(r, 0, is_logic_twice, "a logic id occurs twice") ||
-        !MORE(r, map->chip, map->n_chip, 1))
+        !CURSOR_MORE(&r->t.all, r->arena, map->chip, map->n_chip, 1))
         return 0;
     map->chip[map->n_chip++] = chip;
     if (table_is_empty(r->t.first))
@@ -258,7 +252,7 @@ static int read_labels(reading *r, cpubind_npusmi_topo *topo)
         if (topo->n_row > 0 && topo->label != label)
             return fail_at(r, name.at, "the header mixes NPU and Phy-ID labels");
         topo->label = label;
-        if (!MORE(r, topo->row, topo->n_row, 1))
+        if (!CURSOR_MORE(&r->t.all, r->arena, topo->row, topo->n_row, 1))
             return 0;
         topo->row[topo->n_row++] = row;
     }
@@ -286,7 +280,7 @@ static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
         return (int)cpubind_priv_table_fail(&r->t, status, cpus.at + fault.offset, fault.what);
     if (list.n > 0) {
-        if (!MORE(r, topo->cpu, topo->n_cpu, list.n))
+        if (!CURSOR_MORE(&r->t.all, r->arena, topo->cpu, topo->n_cpu, list.n))
             return 0;
         list = (cpubind_int_list){topo->cpu + topo->n_cpu, list.n, 0};
         (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, NULL);
@@ -376,7 +370,7 @@ static int read_device(reading *r, cpubind_npusmi_info *info)
     }
     if (!check_row(r, info->n_device, is_twice,
                    is_twice & 1 ? SAME_CHIP : "a logic id occurs twice") ||
-        !MORE(r, info->device, info->n_device, 1))
+        !CURSOR_MORE(&r->t.all, r->arena, info->device, info->n_device, 1))
         return 0;
     info->device[info->n_device++] = device;
     return 1;
@@ -410,7 +404,7 @@ static int read_process(reading *r, cpubind_npusmi_info *info)
     if (table_has(&r->t, TABLE_MEMORY) && !is_hidden(memory) &&
         !table_starts_with_digit(memory))
         return fail_at(r, memory.at, "a memory size is no number");
-    if (!MORE(r, info->process, info->n_process, 1))
+    if (!CURSOR_MORE(&r->t.all, r->arena, info->process, info->n_process, 1))
         return 0;
     info->process[info->n_process++] = process;
     return 1;
@@ -523,7 +517,7 @@ static int read_board(reading *r, cpubind_npusmi_boards *boards)
     for (int32_t i = 0; i < boards->n_board; i++)
         is_twice |= boards->board[i].card == board.card && boards->board[i].chip == board.chip;
     if (!check_row(r, boards->n_board, is_twice, SAME_CHIP) ||
-        !MORE(r, boards->board, boards->n_board, 1))
+        !CURSOR_MORE(&r->t.all, r->arena, boards->board, boards->n_board, 1))
         return 0;
     boards->board[boards->n_board++] = board;
     return 1;

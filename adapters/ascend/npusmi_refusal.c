@@ -83,22 +83,15 @@ static const char *const not_run[] = {
     "\xe6\x9d\x83\xe9\x99\x90\xe4\xb8\x8d\xe5\xa4\x9f",
 };
 
-static int holds(cursor line, const char *bytes)
-{
-    while (cursor_left(&line) && !cursor_starts(&line, bytes))
-        line.at++;
-    return cursor_left(&line);
-}
-
 static cpubind_npusmi_refusal refusal_of(cursor line)
 {
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (cursor_starts_as(&line, starts[i].text))
             return starts[i].refusal;
-    if (cursor_next(&line) == '|' || !holds(line, "npu-smi"))
+    if (cursor_next(&line) == '|' || !cursor_holds(line, "npu-smi"))
         return CPUBIND_NPUSMI_NONE;
     for (size_t i = 0; i < sizeof not_run / sizeof *not_run; i++)
-        if (holds(line, not_run[i]))
+        if (cursor_holds(line, not_run[i]))
             return CPUBIND_NPUSMI_NOT_RUN;
     return CPUBIND_NPUSMI_NONE;
 }
@@ -108,10 +101,8 @@ cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len
 {
     cursor_text of;
     cursor c = cursor_open(&of, text, len, NULL, 1), line;
-    while (cursor_line(&c, &line)) {
-        cpubind_npusmi_refusal refusal;
-        line = cursor_trim(line);
-        refusal = refusal_of(line);
+    while (cursor_bare_line(&c, &line)) {
+        const cpubind_npusmi_refusal refusal = refusal_of(line);
         if (refusal == CPUBIND_NPUSMI_NONE)
             continue;
         if (out_line)
@@ -126,9 +117,7 @@ int32_t cpubind_npusmi_count_lost(const char *text, int32_t len)
     cursor_text of;
     cursor c = cursor_open(&of, text, len, NULL, 1), line;
     int32_t n = 0;
-    while (cursor_line(&c, &line)) {
-        line = cursor_trim(line);
+    while (cursor_bare_line(&c, &line))
         n += cursor_starts_as(&line, LOST);
-    }
     return n;
 }

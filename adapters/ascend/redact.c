@@ -53,15 +53,6 @@ static int ends_with(const char *bytes, int32_t len, const char *letters)
     return len >= n && is_same(bytes + len - n, letters, n);
 }
 
-/* Steps to the next line, without the blanks around it. */
-static int next_line(cursor *c, cursor *line)
-{
-    if (!cursor_line(c, line))
-        return 0;
-    *line = cursor_trim(*line);
-    return 1;
-}
-
 /* Overwrites a run, except blanks, control characters and bars, which form lines and tables.
  * *count grows by one when a byte was changed. */
 static void overwrite(const redactor *r, cursor run, int32_t *count)
@@ -216,7 +207,7 @@ static void redact_serials(const redactor *r, int32_t *count)
 {
     cursor all = r->all, line;
     int is_on = 0;
-    while (next_line(&all, &line)) {
+    while (cursor_bare_line(&all, &line)) {
         cursor after = line;
         const cursor key = cursor_cut(&after, ':');
         if (key.end == line.end)
@@ -260,7 +251,7 @@ static int is_known_name(cursor run)
 static void redact_status(const redactor *r, int32_t *count)
 {
     cursor all = r->all, line;
-    while (next_line(&all, &line))
+    while (cursor_bare_line(&all, &line))
         if (cursor_takes(&line, "Name:") && !is_known_name(line))
             overwrite(r, line, count);
 }
@@ -306,7 +297,7 @@ static int is_visible_list(cursor line)
 static void redact_env(const redactor *r, cursor all, int32_t *count)
 {
     cursor line;
-    while (next_line(&all, &line))
+    while (cursor_bare_line(&all, &line))
         for (const int is_list = is_visible_list(line); is_list && cursor_left(&line);)
             if (cursor_takes(&line, "GPU-") || cursor_takes(&line, "MIG-"))
                 overwrite(r, cursor_cut(&line, ','), count);
@@ -461,7 +452,7 @@ static int find_host(const redactor *r, cursor line, host_name name, cursor *out
 static void redact_host(const redactor *r, host_name name, int is_npusmi, int32_t *count)
 {
     cursor all = r->all, line, found;
-    while (name.len > 0 && next_line(&all, &line)) {
+    while (name.len > 0 && cursor_bare_line(&all, &line)) {
         const int is_kept = is_npusmi && is_refusal(line);
         for (; !is_kept && find_host(r, line, name, &found); line.at = found.end)
             overwrite(r, found, count);

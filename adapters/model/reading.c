@@ -523,14 +523,12 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     facts_reader r = {
         .source = source, .request = &asked, .arena = arena, .facts = out, .problem = problem};
     const size_t n = q && q->no_bus ? HOST_STEPS : sizeof steps / sizeof *steps;
+    cpubind_problem *const kept[] = {problem,        &out->unaddressed,  &out->unread_processes,
+                                     &out->topology, &out->unread_other, &r.unfit};
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < 6; i++) {
-        cpubind_problem *const kept[] = {
-            problem,        &out->unaddressed,  &out->unread_processes,
-            &out->topology, &out->unread_other, &r.unfit};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         cpubind_problem_clear(kept[i]);
-    }
     out->is_joined = !facts_is_of_listed(&r);
     out->noun = out->is_joined ? "device" : "NPU";
     out->is_part = q && (q->n_named > 0 || q->class_digits > 0);

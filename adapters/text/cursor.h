@@ -96,6 +96,11 @@ static inline void *cursor_more(const cursor *c, cpubind_arena *arena, void *arr
     return grown;
 }
 
+/* Whether there is room; then the array is where it is now. */
+#define CURSOR_MORE(c, arena, array, n, more)                                                  \
+    (((array) = (__typeof__(array))cursor_more((c), (arena), (array), (n), (more),             \
+                                               sizeof *(array))) != NULL)
+
 /* == Bytes ================================================================== */
 
 /* CR counts: a capture taken over a terminal has one before each line feed. */
@@ -183,6 +188,21 @@ static inline int cursor_starts(const cursor *c, const char *word)
 static inline int cursor_is(cursor c, const char *word)
 {
     return cursor_len(&c) == (int32_t)strlen(word) && cursor_starts(&c, word);
+}
+
+/* Whether a word is somewhere in it. */
+static inline int cursor_holds(cursor c, const char *word)
+{
+    while (!cursor_starts(&c, word)) {
+        const char *next =
+            cursor_len(&c) > 1 && cursor_ok(&c)
+                ? (const char *)memchr(c.text + c.at + 1, word[0], (size_t)cursor_len(&c) - 1)
+                : NULL;
+        if (!next)
+            return 0;
+        c.at = (int32_t)(next - c.text);
+    }
+    return 1;
 }
 
 /* Takes a word off its end where it ends with it. */
@@ -300,6 +320,15 @@ static inline int cursor_line(cursor *c, cursor *line)
     if (!cursor_left(c))
         return 0;
     *line = cursor_cut(c, '\n');
+    return 1;
+}
+
+/* The same, without the blanks around the line. */
+static inline int cursor_bare_line(cursor *c, cursor *line)
+{
+    if (!cursor_line(c, line))
+        return 0;
+    *line = cursor_trim(*line);
     return 1;
 }
 

@@ -93,8 +93,7 @@ cpubind_text_status cpubind_lscpu_parse_threads(const char *text, int32_t len,
     cursor_text of;
     cursor c = cursor_open(&of, text, len, fault, out_threads != NULL), line;
     int32_t threads = 0;
-    while (cursor_line(&c, &line)) {
-        line = cursor_trim(line);
+    while (cursor_bare_line(&c, &line)) {
         if (!cursor_takes(&line, "Thread(s) per core"))
             continue;
         cursor_skip_blanks(&line);

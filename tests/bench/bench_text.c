@@ -226,7 +226,7 @@ static void find_npus(void *ctx)
     static char block[1 << 20];
     static cpubind_pci_function function[N_NPU];
     const cpubind_source source = {ctx, read_answer, list_answer};
-    const cpubind_request request = {.rank = 0};
+    cpubind_request request = {.rank = 0};
     cpubind_arena arena = {block, sizeof block, 0};
     static int32_t npu[N_NPU];
     cpubind_facts facts = {

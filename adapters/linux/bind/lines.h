@@ -38,8 +38,8 @@ typedef struct cpubind_line {
     const char *word;
     int (*fields)(cpubind_lines *l, void *element);
     int flags;
-    size_t array, n, cap, size; /* of a line for each element of an array: where in the struct
-                                   that, its length and room are; bytes of an element */
+    size_t array, n, cap, size; /* where in the struct the element is; of a line for each of an
+                                   array: where that, its length and room are; bytes of one */
 } cpubind_line;
 
 /* Each writes a field, or reads it. Return 0 where it is none, which writes nothing, or without

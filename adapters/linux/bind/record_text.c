@@ -46,6 +46,17 @@
 
 /* == Fields of each line ==================================================== */
 
+/* A field that is a number or a list alone. */
+static int number(cpubind_lines *l, void *of)
+{
+    return cpubind_line_id(l, (int32_t *)of, 0);
+}
+
+static int list(cpubind_lines *l, void *of)
+{
+    return cpubind_line_set(l, (int32_t *)of, 0);
+}
+
 static int process(cpubind_lines *l, void *of)
 {
     cpubind_record *r = (cpubind_record *)of;
@@ -61,26 +72,6 @@ static int boot(cpubind_lines *l, void *of)
 static int pid_namespace(cpubind_lines *l, void *of)
 {
     return cpubind_line_big(l, &((cpubind_record *)of)->pid_namespace, 1);
-}
-
-static int before(cpubind_lines *l, void *of)
-{
-    return cpubind_line_set(l, &((cpubind_record *)of)->before, 0);
-}
-
-static int widest(cpubind_lines *l, void *of)
-{
-    return cpubind_line_set(l, &((cpubind_record *)of)->widest, 0);
-}
-
-static int main_cpus(cpubind_lines *l, void *of)
-{
-    return cpubind_line_set(l, &((cpubind_record *)of)->main, 0);
-}
-
-static int device(cpubind_lines *l, void *of)
-{
-    return cpubind_line_id(l, &((cpubind_record *)of)->device, 0);
 }
 
 /* An address as cpubind_pci_format writes it. */
@@ -102,11 +93,6 @@ static int rules(cpubind_lines *l, void *of)
     return cpubind_line_name(l, r->rules, sizeof r->rules);
 }
 
-static int memory(cpubind_lines *l, void *of)
-{
-    return cpubind_line_id(l, &((cpubind_record *)of)->memory_node, 0);
-}
-
 static int left(cpubind_lines *l, void *of)
 {
     static const char *const words[] = {
@@ -122,11 +108,6 @@ static int left(cpubind_lines *l, void *of)
     r->memory_left = (int64_t)bytes;
     r->left_why = (cpubind_memory_stay)why;
     return is_good;
-}
-
-static int polling(cpubind_lines *l, void *of)
-{
-    return cpubind_line_set(l, &((cpubind_record *)of)->polling, 0);
 }
 
 static int rule(cpubind_lines *l, void *of)
@@ -177,6 +158,7 @@ static int irq(cpubind_lines *l, void *of)
 
 enum { NEEDED = 1, REPEATED = 2 };
 
+#define ONE(member) offsetof(cpubind_record, member), 0, 0, 0
 #define EACH(array, n, cap)                                                                    \
     REPEATED, offsetof(cpubind_record, array), offsetof(cpubind_record, n),                    \
         offsetof(cpubind_record, cap), sizeof *((cpubind_record *)0)->array
@@ -186,15 +168,15 @@ static const cpubind_line rows[] = {
     {"process", process, NEEDED, 0, 0, 0, 0},
     {"boot", boot, 0, 0, 0, 0, 0},
     {"namespace", pid_namespace, 0, 0, 0, 0, 0},
-    {"before", before, NEEDED, 0, 0, 0, 0},
-    {"widest", widest, 0, 0, 0, 0, 0},
-    {"main", main_cpus, NEEDED, 0, 0, 0, 0},
-    {"npu", device, 0, 0, 0, 0, 0},
+    {"before", list, NEEDED, ONE(before)},
+    {"widest", list, 0, ONE(widest)},
+    {"main", list, NEEDED, ONE(main)},
+    {"npu", number, 0, ONE(device)},
     {"pci", pci, 0, 0, 0, 0, 0},
     {"rules", rules, 0, 0, 0, 0, 0},
-    {"memory", memory, 0, 0, 0, 0, 0},
+    {"memory", number, 0, ONE(memory_node)},
     {"left", left, 0, 0, 0, 0, 0},
-    {"uvb", polling, 0, 0, 0, 0, 0},
+    {"uvb", list, 0, ONE(polling)},
     {"rule", rule, EACH(rule, n_rule, cap_rule)},
     {"placed", placed, EACH(placed, n_placed, cap_placed)},
     {"thread", thread, EACH(thread, n_thread, cap_thread)},
@@ -212,7 +194,7 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
     cpubind_lines_begin(&l, HEAD, CPUBIND_RECORD_FORM);
     for (const cpubind_line *row = rows; row->word && !l.why.error; row++) {
         int32_t n = 1;
-        char *element = (char *)&r;
+        char *element = (char *)&r + row->array;
         if (row->flags & REPEATED) {
             memcpy(&n, (char *)&r + row->n, sizeof n);
             memcpy(&element, (char *)&r + row->array, sizeof element);
@@ -234,7 +216,7 @@ static int take_line(cpubind_lines *l, const cpubind_line *row, const char **wha
 {
     reading *r = (reading *)l;
     char *const record = (char *)l->of;
-    void *element = record;
+    void *element = record + row->array;
     *what = row->word ? row->word : "sum";
     for (const cpubind_line *between = rows + r->last + 1; between < row; between++) {
         if (!(between->flags & NEEDED))
