@@ -25,7 +25,7 @@ adapters/model          3594    1400
 adapters/ascend         6348    2500
 adapters/pci            1361    1300
 adapters/plan           2820    1200
-adapters/linux         13246    9500
+adapters/linux         13314    9500
 adapters/host           4427    3300
 adapters/service        2031    1500
 adapters/sqlite          953     600

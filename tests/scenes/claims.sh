@@ -129,7 +129,29 @@ damaged_rows_are_said() {
     end_worker "$first" "$second"
 }
 
+# The kernel moves a worker by force whose cpuset lacks its CPUs, and gives them back with these.
+a_cpuset_that_shrank_hides_no_binding() {
+    settings && start_in_pod || return 1
+    for way in all watch service; do
+        case $way in
+        all) apply_all ;;
+        watch)
+            "$CPUBIND" apply --pid "$worker" --root "$host" --device gpu0 --memory none \
+                --watch 1 >"$out/watched" 2>&1 &
+            ;;
+        service) start_service ;;
+        esac
+        becomes is_on "$worker" "$a" && echo "$b" >"$cgroup/cpuset.cpus" && sleep 2 &&
+            is_on "$worker" "$b" && says 0 "put back" restore && ! grep -q "somebody" "$out/err" &&
+            echo "$a,$b" >"$cgroup/cpuset.cpus" && is_on "$worker" "$both" &&
+            [ ! -e "/run/cpubind/$worker.record" ] || return 1
+    done
+    kill_service
+    end_worker
+}
+
 check "claims count as far as the cpuset holds them" claims_count_as_far_as_they_are_held
+check "restore frees what a cpuset that shrank has moved" a_cpuset_that_shrank_hides_no_binding
 check "the service says claims that are not held" a_service_says_claims_that_are_not_held
 check "the CPUs of a guaranteed pod are its own" the_cpus_of_a_guaranteed_pod_are_its_own
 check "cgroups that are hidden are looked for where the worker sees them" hidden_cgroups_are_looked_for

@@ -169,6 +169,23 @@ a_watch_leaves_it_to_the_last_user() {
         end_worker "$second" && says 0 "" restore && are_free 400
 }
 
+# The kernel gives an interrupt whose CPU goes offline all that are online, and leaves it there
+# when the CPU returns.
+of_a_cpu_that_went() {
+    online=$live/sys/devices/system/cpu/online
+    cp "$online" "$out/online"
+    for back in no yes; do
+        says 0 "" apply --npu 0 && echo 0-144,146-191 >"$online" &&
+            for n in 400 402 403; do
+                echo 0-144,146-191 >"$live/proc/irq/$n/smp_affinity_list"
+            done || return 1
+        [ $back = no ] || cp "$out/online" "$online"
+        says 0 "put back" restore && are_free 400 && no_record || return 1
+        ! grep -q "somebody" "$out/err" || return 1
+        cp "$out/online" "$online"
+    done
+}
+
 # -- Refusals and damage ---------------------------------------------------------
 
 # No vector is free on the CPU (ENOSPC), the interrupt is moved by another one (EBUSY), none of the
@@ -278,6 +295,7 @@ check_driver "the first place outlives its worker" first_place_outlives_its_work
 check_driver "what ended workers have left is restored" what_ended_workers_have_left
 check_driver "somebody else's place is the origin of the next worker" somebody_elses_place_is_the_origin
 check_driver "a watch leaves an interrupt to the last user" a_watch_leaves_it_to_the_last_user
+check_driver "an interrupt whose CPU went offline is put back" of_a_cpu_that_went
 check_driver "an interrupt that cannot be moved now is named, and the worker is bound" \
     a_refused_interrupt_unbinds_nobody
 check_driver "a refused write is said, and undone if nothing may be skipped" a_refused_write_is_said

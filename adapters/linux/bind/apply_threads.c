@@ -19,11 +19,6 @@
  * that live, the ended ones are dropped. */
 #define MAX_ENDED 256
 
-#define INPUT_ONLINE "sys/devices/system/cpu/online"
-
-/* binding.online when the file cannot be read. */
-#define ONLINE_NOT_KNOWN (-2)
-
 /* == One thread ============================================================= */
 
 static int is_known(const cpubind_binding *b, int32_t tid)
@@ -73,54 +68,16 @@ cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
     return why.error ? why : cpubind_task_cpus(b->sys, tid, &b->record.sets, is);
 }
 
-/* Whether a CPU says itself that it is online. */
-static int is_online_itself(cpubind_binding *b, int32_t cpu)
-{
-    char name[64];
-    cpubind_bytes bytes = {0};
-    cpubind_input input;
-    int is;
-    (void)snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%d/online", (int)cpu);
-    input = cpubind_root_read(&b->root, name, &bytes);
-    is = input.state == CPUBIND_INPUT_PRESENT && bytes.len > 0 && bytes.data[0] == '1';
-    cpubind_bytes_free(&bytes);
-    return is;
-}
-
-/* Reads which CPUs are online. A file that lacks CPUs of the goal which say that they are
- * online is not the kernel's (lxcfs makes such ones), and tells nothing. */
-static void read_online(cpubind_binding *b)
-{
-    const cpubind_cpu_sets *sets = &b->record.sets;
-    cpubind_bytes bytes = {0};
-    const cpubind_input input = cpubind_root_read(&b->root, INPUT_ONLINE, &bytes);
-    int32_t set, main;
-    b->online = ONLINE_NOT_KNOWN;
-    if (input.state == CPUBIND_INPUT_PRESENT &&
-        !cpubind_cpu_sets_of_text(&b->record.sets, b->sys, bytes.data, bytes.len, &set).error)
-        b->online = set;
-    cpubind_bytes_free(&bytes);
-    main = b->record.main;
-    for (int32_t i = 0; b->online >= 0 && main >= 0 && i < sets->set[main].n; i++) {
-        const cpubind_cpu_set *online = &sets->set[b->online];
-        const int32_t cpu = sets->set[main].cpu[i];
-        int32_t k = 0;
-        while (k < online->n && online->cpu[k] < cpu)
-            k++;
-        if ((k == online->n || online->cpu[k] != cpu) && is_online_itself(b, cpu))
-            b->online = ONLINE_NOT_KNOWN;
-    }
-}
-
 int32_t cpubind_best_set(cpubind_binding *b, int32_t is, int32_t should)
 {
     cpubind_cpu_sets *sets = &b->record.sets;
     const int32_t choice[] = {should, b->record.main};
     if (b->online == CPUBIND_CPUSET_NONE)
-        read_online(b);
-    if (b->online != ONLINE_NOT_KNOWN && !cpubind_cpu_sets_is_part(sets, is, b->online))
-        b->online = ONLINE_NOT_KNOWN;
-    if (b->online == ONLINE_NOT_KNOWN || cpubind_cpu_sets_is_part(sets, should, b->online))
+        cpubind_read_online(b);
+    if (b->online != CPUBIND_ONLINE_NOT_KNOWN && !cpubind_cpu_sets_is_part(sets, is, b->online))
+        b->online = CPUBIND_ONLINE_NOT_KNOWN;
+    if (b->online == CPUBIND_ONLINE_NOT_KNOWN ||
+        cpubind_cpu_sets_is_part(sets, should, b->online))
         return should;
     for (int i = 0; i < 2; i++) {
         int32_t set;
@@ -135,7 +92,7 @@ int cpubind_lacks_offline_alone(cpubind_binding *b, int32_t is, int32_t should)
 {
     int32_t set;
     return is == cpubind_best_set(b, is, should) ||
-           (b->online != ONLINE_NOT_KNOWN &&
+           (b->online != CPUBIND_ONLINE_NOT_KNOWN &&
             !cpubind_cpu_sets_common(&b->record.sets, b->sys, should, b->online, &set).error &&
             set == is);
 }
@@ -147,7 +104,7 @@ cpubind_linux_fault cpubind_read_before(cpubind_binding *b)
         cpubind_task_cpus(b->sys, b->options.pid, &r->sets, &r->before);
     if (why.error)
         return why;
-    read_online(b);
+    cpubind_read_online(b);
     if (b->online >= 0 && r->sets.set[r->before].n == 0) /* its CPUs are offline */
         r->before = b->online;
     if (r->before == b->online)

@@ -132,8 +132,8 @@ struct cpubind_binding {
     int has_driver; /* apply uses kernel threads or work queues */
     int has_place;  /* <pid>.path names the file, or may */
     cpubind_record record;
-    int32_t online;   /* the online CPUs of the host in this call; NONE: not read, -2: not
-                              known */
+    int32_t online;   /* the online CPUs of the host in this call; NONE: not read; or
+                         CPUBIND_ONLINE_NOT_KNOWN */
     cpubind_ids tids; /* of the last listing */
     cpubind_ids tids_before; /* of the listing before it, in apply and restore */
     cpubind_misplaced *misplaced;
@@ -503,6 +503,17 @@ int cpubind_is_gone(const cpubind_binding *b, const cpubind_shared_entry *entry,
                     cpubind_linux_fault why);
 int cpubind_is_refusal(int error);
 
+/* Whether a thread or an interrupt has all CPUs that it can have: the kernel has moved it by
+ * force, off a cpuset that shrank or a CPU that went, or it loses nothing where the kernel has
+ * not. A thread has the widest mask then, so that it is on no CPUs of a binding when its
+ * cpuset grows again. */
+int cpubind_has_all(cpubind_binding *b, const cpubind_shared_entry *entry, int32_t is);
+
+/* Reads which CPUs are online: binding.online, CPUBIND_ONLINE_NOT_KNOWN where nothing can say
+ * so. */
+#define CPUBIND_ONLINE_NOT_KNOWN (-2)
+void cpubind_read_online(cpubind_binding *b);
+
 /* As cpubind_write_entry, for an interrupt, which is read back.
  *   out     *actual: the CPUs that serve it; NONE where the kernel does not say */
 cpubind_linux_fault cpubind_move_irq(cpubind_binding *b, const cpubind_shared_entry *irq,
@@ -524,11 +535,8 @@ cpubind_subject cpubind_subject_of(const cpubind_binding *b, const cpubind_share
 
 /* == Undoing and restoring (restore.c) ========================================= */
 
-/* Whether a thread is where cpubind put it: on a placed set, or on what is left of one because
- * of offline CPUs or a cpuset. */
-int cpubind_is_ours(const cpubind_binding *b, int32_t set);
-
-/* Puts each thread on the set that `before` has for it, if it still is where cpubind put it.
+/* Puts each thread on the set that `before` has for it, if it still is where cpubind put it, or
+ * where the kernel moved it by force.
  * Threads that `before` does not have were created since: those on a placed set go to the set
  * `home`. The set record.widest stands for the widest mask that the kernel gives; a thread gets
  * that one, too, when its cpuset gives none of its CPUs any more. Repeats until births are
@@ -580,7 +588,7 @@ cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
                                              const cpubind_shared_entry *entry);
 
 /* Puts an interrupt or an entry on a set if it still is where cpubind put it for a user of
- * its entry. Without this condition it is KEPT. On failure adds an item of the result `if_not`.
+ * its entry, or where the kernel moved it by force. Without this condition it is KEPT. On failure adds an item of the result `if_not`.
  *   returns 0 when it could not be put there */
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                            int32_t should, cpubind_item_result if_not);

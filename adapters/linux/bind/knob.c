@@ -16,6 +16,8 @@
 #include "../kernel/workqueue.h"
 #include "binding.h"
 
+#define INPUT_ONLINE "sys/devices/system/cpu/online"
+
 /* == Interrupts ============================================================= */
 
 static int is_listed(const cpubind_binding *b, const cpubind_irq_id *id)
@@ -207,6 +209,92 @@ static cpubind_linux_fault write_ban(cpubind_binding *b, const cpubind_shared_en
                                                                          &entry->id.index, 1);
 }
 
+/* == What the kernel has moved by force ===================================== */
+
+/* Whether a CPU says itself that it is online. */
+static int is_online_itself(cpubind_binding *b, int32_t cpu)
+{
+    char name[64];
+    cpubind_bytes bytes = {0};
+    cpubind_input input;
+    int is;
+    (void)snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%d/online", (int)cpu);
+    input = cpubind_root_read(&b->root, name, &bytes);
+    is = input.state == CPUBIND_INPUT_PRESENT && bytes.len > 0 && bytes.data[0] == '1';
+    cpubind_bytes_free(&bytes);
+    return is;
+}
+
+/* A file that lacks CPUs of the goal which say that they are online is not the kernel's (lxcfs
+ * makes such ones), and tells nothing. */
+void cpubind_read_online(cpubind_binding *b)
+{
+    const cpubind_cpu_sets *sets = &b->record.sets;
+    cpubind_bytes bytes = {0};
+    const cpubind_input input = cpubind_root_read(&b->root, INPUT_ONLINE, &bytes);
+    int32_t set, main;
+    b->online = CPUBIND_ONLINE_NOT_KNOWN;
+    if (input.state == CPUBIND_INPUT_PRESENT &&
+        !cpubind_cpu_sets_of_text(&b->record.sets, b->sys, bytes.data, bytes.len, &set).error)
+        b->online = set;
+    cpubind_bytes_free(&bytes);
+    main = b->record.main;
+    for (int32_t i = 0; b->online >= 0 && main >= 0 && i < sets->set[main].n; i++) {
+        const cpubind_cpu_set *online = &sets->set[b->online];
+        const int32_t cpu = sets->set[main].cpu[i];
+        int32_t k = 0;
+        while (k < online->n && online->cpu[k] < cpu)
+            k++;
+        if ((k == online->n || online->cpu[k] != cpu) && is_online_itself(b, cpu))
+            b->online = CPUBIND_ONLINE_NOT_KNOWN;
+    }
+}
+
+/* To ask for all CPUs changes nothing for a thread that has them; another one gets its own
+ * back. */
+static int has_all_of_cpuset(cpubind_binding *b, const cpubind_shared_entry *entry, int32_t is)
+{
+    int32_t all = CPUBIND_CPUSET_NONE;
+    if (cpubind_task_widen(b->sys, entry->number).error)
+        return 0;
+    (void)cpubind_task_cpus(b->sys, entry->number, &b->record.sets, &all);
+    if (all != is)
+        (void)cpubind_task_move(b->sys, entry->number, &b->record.sets.set[is]);
+    return all == is;
+}
+
+static int has_cpu(const cpubind_cpu_set *set, int32_t cpu)
+{
+    return cpu / CPUBIND_WORD_BITS < set->n_word &&
+           (set->word[cpu / CPUBIND_WORD_BITS] >> cpu % CPUBIND_WORD_BITS & 1) != 0;
+}
+
+/* An interrupt whose last CPU goes offline gets all others, and keeps them when that one
+ * returns: it lacks CPUs that were given to interrupts alone. */
+static int has_all_online(cpubind_binding *b, const cpubind_shared_entry *entry, int32_t is)
+{
+    const cpubind_shared_record *host = &b->shared.record;
+    const cpubind_cpu_set *set;
+    (void)entry;
+    if (b->online == CPUBIND_CPUSET_NONE)
+        cpubind_read_online(b);
+    if (b->online == CPUBIND_ONLINE_NOT_KNOWN)
+        return 0;
+    set = b->record.sets.set;
+    for (int32_t c = 0; c < set[b->online].n; c++) {
+        const int32_t cpu = set[b->online].cpu[c];
+        int has_it = has_cpu(&set[is], cpu);
+        for (int32_t i = 0; !has_it && i < host->n_entry; i++)
+            for (int32_t k = 0; host->entry[i].kind == CPUBIND_ITEM_IRQ && !has_it &&
+                                k < host->entry[i].n_user;
+                 k++)
+                has_it = has_cpu(&set[host->entry[i].user[k].set], cpu);
+        if (!has_it)
+            return 0;
+    }
+    return 1;
+}
+
 /* == All kinds ============================================================== */
 
 static const struct {
@@ -214,15 +302,16 @@ static const struct {
                                 int32_t *number, int32_t *set);
     cpubind_linux_fault (*write)(cpubind_binding *b, const cpubind_shared_entry *entry,
                                  int32_t set);
+    int (*has_all)(cpubind_binding *b, const cpubind_shared_entry *entry, int32_t is);
     int gone; /* the error of one that is not there any more */
 } knobs[] = {
-    [CPUBIND_ITEM_THREAD] = {read_thread, write_thread, ESRCH},
-    [CPUBIND_ITEM_IRQ] = {read_irq, write_irq, ENOENT},
-    [CPUBIND_ITEM_POLLING] = {read_thread, write_thread, ESRCH},
-    [CPUBIND_ITEM_KERNEL] = {read_thread, write_thread, ESRCH},
-    [CPUBIND_ITEM_WORKQUEUE] = {read_queue, write_queue, ENOENT},
-    [CPUBIND_ITEM_FILE] = {read_setting, write_setting, ENOENT},
-    [CPUBIND_ITEM_BAN] = {read_ban, write_ban, ESRCH},
+    [CPUBIND_ITEM_THREAD] = {read_thread, write_thread, has_all_of_cpuset, ESRCH},
+    [CPUBIND_ITEM_IRQ] = {read_irq, write_irq, has_all_online, ENOENT},
+    [CPUBIND_ITEM_POLLING] = {read_thread, write_thread, has_all_of_cpuset, ESRCH},
+    [CPUBIND_ITEM_KERNEL] = {read_thread, write_thread, has_all_of_cpuset, ESRCH},
+    [CPUBIND_ITEM_WORKQUEUE] = {read_queue, write_queue, NULL, ENOENT},
+    [CPUBIND_ITEM_FILE] = {read_setting, write_setting, NULL, ENOENT},
+    [CPUBIND_ITEM_BAN] = {read_ban, write_ban, NULL, ESRCH},
 };
 
 /* Whether interrupts are visible here at all: then one that is not visible is gone. */
@@ -269,6 +358,11 @@ cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared
                                         int32_t should)
 {
     return knobs[entry->kind].write(b, entry, should);
+}
+
+int cpubind_has_all(cpubind_binding *b, const cpubind_shared_entry *entry, int32_t is)
+{
+    return knobs[entry->kind].has_all && knobs[entry->kind].has_all(b, entry, is);
 }
 
 cpubind_subject cpubind_subject_of(const cpubind_binding *b, const cpubind_shared_entry *of,

@@ -348,6 +348,7 @@ static void put_back(cpubind_mend *m, cpubind_shared_entry *e, cpubind_shared_us
         process.set = own->set;
         *own = process;
     } else if (!why.error && now != should && !cpubind_shared_is_given(e, now) &&
+               !cpubind_has_all(m->b, e, now) &&
                !(is_thread && /* the kernel keeps those of its cpuset */
                  cpubind_cpu_sets_is_part(&m->b->record.sets, now, own->set))) {
         item->result = CPUBIND_MEND_OTHER;

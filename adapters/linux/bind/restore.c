@@ -19,27 +19,42 @@
 
 /* == Threads ================================================================ */
 
-int cpubind_is_ours(const cpubind_binding *b, int32_t set)
+/* Whether a thread is where cpubind put it: on a placed set, or on what is left of one because
+ * of offline CPUs or a cpuset. */
+static int is_ours(const cpubind_binding *b, int32_t set)
 {
     const cpubind_record *r = &b->record;
-    int is_part = r->sets.set[set].n == 0 || cpubind_cpu_sets_is_part(&r->sets, set, r->main);
-    for (int32_t i = 0; !is_part && i < r->n_rule; i++)
-        is_part =
-            r->rule[i].set >= 0 && cpubind_cpu_sets_is_part(&r->sets, set, r->rule[i].set);
+    int is_part = r->sets.set[set].n == 0;
     for (int32_t i = 0; !is_part && i < r->n_placed; i++)
         is_part = cpubind_cpu_sets_is_part(&r->sets, set, r->placed[i]);
     return is_part;
 }
 
+/* Whether a thread may have a mask of the binding of which its cpuset has no CPU: the kernel
+ * keeps it, and gives it back with these CPUs. */
+static int may_return(cpubind_binding *b, int32_t set)
+{
+    cpubind_record *r = &b->record;
+    int32_t common = set;
+    for (int32_t i = 0; i < r->n_placed && r->sets.set[common].n > 0; i++)
+        (void)cpubind_cpu_sets_common(&r->sets, b->sys, set, r->placed[i], &common);
+    return r->sets.set[common].n == 0;
+}
+
+static int is_reported(const cpubind_outcomes *r, int32_t tid)
+{
+    for (int32_t i = 0; i < r->n; i++)
+        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == tid)
+            return 1;
+    return 0;
+}
+
 /* Somebody else has moved the thread: it stays where it is, which is reported once. */
 static void keep_thread(cpubind_binding *b, cpubind_subject subject)
 {
-    const cpubind_outcomes *r = &b->report;
     char name[CPUBIND_COMM_SIZE] = "";
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == subject.id)
-            return;
-    if (cpubind_task_name(b->sys, b->task_dir_fd, subject.id, name).error == ESRCH)
+    if (is_reported(&b->report, subject.id) ||
+        cpubind_task_name(b->sys, b->task_dir_fd, subject.id, name).error == ESRCH)
         return; /* it has ended, and the CPUs are those of another process */
     subject.name = name;
     (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
@@ -55,6 +70,26 @@ static cpubind_linux_fault give_back(cpubind_binding *b, int32_t tid, int32_t se
     return why.error == EINVAL ? cpubind_task_widen(b->sys, tid) : why;
 }
 
+/* Whether a thread is left as it is: it is where it belongs, or somebody else has moved it. One
+ * that is not on record was born since, from a bound one or with a mask of its own. */
+static int is_left(cpubind_binding *b, const cpubind_subject *s, int is_recorded)
+{
+    const cpubind_shared_entry thread = {.kind = CPUBIND_ITEM_THREAD, .number = s->id};
+    const int is_placed =
+        b->record.sets.set[s->was].n == 0 || cpubind_record_is_placed(&b->record, s->was);
+    const int is_hidden =
+        !cpubind_record_is_placed(&b->record, s->should) && may_return(b, s->was);
+    if (is_placed || s->was == s->should)
+        return s->was == s->should && !is_hidden;
+    if (is_recorded ? is_ours(b, s->was) : !is_hidden)
+        return !is_recorded;
+    if (cpubind_is_task(b->sys, b->task_dir_fd, s->id) && cpubind_has_all(b, &thread, s->was))
+        return 0;
+    if (is_recorded)
+        keep_thread(b, *s);
+    return 1;
+}
+
 /* Puts one thread back. Returns 1 if that changed its CPUs, or it had ended: a thread that a
  * cpuset keeps where it is needs no other look. */
 static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record_thread *record,
@@ -64,16 +99,10 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, now = CPUBIND_CPUSET_NONE;
     cpubind_linux_fault why = cpubind_task_cpus(b->sys, tid, sets, &is);
-    const int is_placed =
-        !why.error && (sets->set[is].n == 0 || cpubind_record_is_placed(&b->record, is));
-    const int32_t should = record ? record->before : is_placed ? home : is;
+    const int32_t should = record ? record->before : home;
     cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid, tid, name, is, should};
-    if (!why.error && (is == should || should < 0))
+    if (!why.error && (should < 0 || is_left(b, &subject, record != NULL)))
         return 0;
-    if (!why.error && !cpubind_is_ours(b, is)) {
-        keep_thread(b, subject);
-        return 0;
-    }
     if (!why.error)
         why = give_back(b, tid, should);
     if (!why.error && !cpubind_is_task(b->sys, b->task_dir_fd, tid)) {
@@ -83,12 +112,13 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     }
     if (!why.error)
         why = cpubind_task_cpus(b->sys, tid, sets, &now);
-    if (why.error == ESRCH || (!why.error && now == is))
+    if (why.error == ESRCH ||
+        (!why.error && now == is && (is == should || is_reported(&b->report, tid))))
         return why.error == ESRCH;
     (void)cpubind_task_name(b->sys, b->task_dir_fd, tid, name);
     why = cpubind_name_refuser(b, tid, why);
     cpubind_report_put_back(b, &subject, why, CPUBIND_ITEM_FAILED);
-    return why.error == 0;
+    return why.error == 0 && now != is;
 }
 
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,

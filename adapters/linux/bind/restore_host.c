@@ -24,7 +24,8 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
     subject = cpubind_subject_of(b, &now, should);
     if (cpubind_is_gone(b, entry, why) || (!why.error && subject.was == should))
         return 1;
-    if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {
+    if (!why.error && !cpubind_shared_is_given(entry, subject.was) &&
+        !cpubind_has_all(b, &now, subject.was)) {
         (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
         return 1;
     }

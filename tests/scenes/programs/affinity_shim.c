@@ -180,6 +180,14 @@ static mask allowed(void)
     return of_list(cpuset ? cpuset : all);
 }
 
+static int is_empty(const mask *m)
+{
+    unsigned long any = 0;
+    for (size_t i = 0; i < WORDS; i++)
+        any |= m->word[i];
+    return any == 0;
+}
+
 /* Without those that a file takes. */
 static mask possible(mask m)
 {
@@ -218,7 +226,7 @@ static long get(long tid, size_t size, unsigned long *out)
 {
     const char *text;
     const size_t bytes = (cpus() + WORD_BITS - 1) / WORD_BITS * sizeof(unsigned long);
-    mask m;
+    mask m, in_cpuset;
     const char *births = getenv("CPUBIND_SHIM_BIRTHS");
     end_thread(tid);
     if (real()(SYS_sched_getaffinity, tid == stranger ? 0 : tid, size, out) < 0)
@@ -232,7 +240,9 @@ static long get(long tid, size_t size, unsigned long *out)
         return -1;
     }
     text = line_of(open_thread(tid));
-    m = possible(*text ? of_list(text) : allowed());
+    m = *text ? of_list(text) : allowed();
+    in_cpuset = both(m, line_of(open_file("cpuset", "re")));
+    m = possible(is_empty(&in_cpuset) ? allowed() : m); /* its cpuset has none of them */
     memcpy(out, &m, bytes);
     return (long)bytes;
 }
@@ -243,7 +253,6 @@ static long set(long tid, size_t size, const unsigned long *in)
     const mask may = allowed();
     const long thread = tid == stranger ? 0 : tid;
     mask m = {{0}}, has;
-    unsigned long any = 0;
     char name[32];
     FILE *old;
     const long n = real()(SYS_sched_getaffinity, thread, sizeof now, now);
@@ -257,12 +266,10 @@ static long set(long tid, size_t size, const unsigned long *in)
     for (size_t i = 0; i < WORDS; i++)
         m.word[i] &= may.word[i];
     has = possible(m);
-    for (size_t i = 0; i < WORDS; i++)
-        any |= has.word[i];
     old = open_file("old", "re");
     if (old)
         fclose(old);
-    if (any && keep(tid, old ? &has : &m) == 0)
+    if (!is_empty(&has) && keep(tid, old ? &has : &m) == 0)
         return 0;
     errno = EINVAL;
     return -1;
