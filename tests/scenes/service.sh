@@ -275,6 +275,15 @@ waits_for_nothing() { # or has begun
 }
 check "SIGHUP while a service starts is obeyed when it has started" waits_with_a_signal
 
+# Both signals wait: the service ends before it has looked at any worker by its new settings.
+is_told_to_end_while_it_reloads() {
+    settings && start_service && becomes is_on "$first" "$a" && kill -STOP $service &&
+        kill -HUP $service && kill -TERM $service && kill -CONT $service && wait $service &&
+        service= && is_on "$first" "$before"
+}
+check "a service that ends with its new settings puts back what it had bound" \
+    is_told_to_end_while_it_reloads
+
 lines_have_priorities_in_a_journal() {
     : >"$out/service.log"
     JOURNAL_STREAM=$(stat -c %d:%i "$out/service.log")
