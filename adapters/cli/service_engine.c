@@ -484,13 +484,8 @@ static void look(void *ctx, int wake_fd)
         start(e);
 }
 
-/* Whether a process was bound before, and the end of the service came before it was bound anew. */
-static int is_on_record(const cpubind_host_row *row)
-{
-    return row->state == CPUBIND_HOST_UNBOUND && cpubind_bind_allowed(row->binding).n > 0;
-}
-
-/* Undoes the bindings of the service, and leaves those of other commands. */
+/* Undoes the bindings of the service, also those of an earlier one that it has not come to yet,
+ * and leaves those of other commands. */
 static void restore(void *ctx)
 {
     engine *e = (engine *)ctx;
@@ -502,7 +497,7 @@ static void restore(void *ctx)
         const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
         cpubind_linux_fault fault = {.what = ""};
         api_text process = {"", 0};
-        if (!row->binding || (row->state != CPUBIND_HOST_BOUND && !is_on_record(row)))
+        if (!row->binding || cpubind_bind_allowed(row->binding).n == 0)
             continue;
         add_process(&process, row);
         if (cpubind_bind_restore((cpubind_binding *)row->binding, &fault) == CPUBIND_LINUX_OK)

@@ -239,6 +239,8 @@ for _ in $(seq $many); do
     sleep 600 &
     ranks="$ranks $!"
 done
+# Before it runs its program a process has the variables with which this script began.
+for rank in $ranks; do becomes is_program "$rank" sleep; done
 check "$many ranks at once: all are bound, none is refused, and all are put back" \
     bind_and_restore_ranks
 # shellcheck disable=SC2086
