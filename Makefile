@@ -44,9 +44,8 @@ LINUX   := $(call objects,linux linux/source linux/kernel linux/bind)
 API     := $(call objects,api)
 SQLITE  := $(call objects,sqlite) $(BUILD)/obj/made/schema.o
 NRI     := $(call objects,nri) $(BUILD)/obj/made/nri.pb-c.o
-ROOMS   := $(call objects,cli doctor measure service host archive kubelet) $(API) $(SQLITE) $(LINUX) $(TEXT) \
-           $(CORE) $(BUILD)/obj/made/podresources.pb-c.o
-LIBS     = -ljansson -lmd -lz -lnghttp2 -lprotobuf-c $(SHARED_LINK) -lsqlite3 -lm
+ROOMS   := $(call objects,cli doctor measure service host archive) $(API) $(SQLITE) $(LINUX) $(TEXT) $(CORE)
+LIBS     = -ljansson -lmd -lz $(SHARED_LINK) -lsqlite3 -lm
 # The headers that are installed below include/cpubind, in the folders of adapters/.
 PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %_reader.h %_parts.h %cursor.h,\
              $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h adapters/plan/*.h)))) \
@@ -165,18 +164,16 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 $(BUILD)/obj/made/%.o: $(BUILD)/made/%.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -Iadapters/sqlite -c $< -o $@
 
-# The messages of NRI and of kubelet, by Debian's protobuf-c; the schema, so that the command can
-# create a corpus without another file.
-MADE = $(BUILD)/made/nri.pb-c.c $(BUILD)/made/podresources.pb-c.c
-$(BUILD)/made/nri.pb-c.c: adapters/nri/nri.proto
-$(BUILD)/made/podresources.pb-c.c: adapters/kubelet/podresources.proto
-$(MADE): | $(BUILD)/flags
+# The messages of NRI, by Debian's protobuf-c; the schema, so that the command can create a corpus
+# without another file.
+MADE = $(BUILD)/made/nri.pb-c.c
+$(MADE): adapters/nri/nri.proto | $(BUILD)/flags
 	protoc-c --c_out=$(@D) -I$(<D) $<
 $(BUILD)/made/schema.c: fixtures/schema.sql fixtures/shapes.sql | $(BUILD)/flags
 	{ echo '#include "database.h"'; for part in corpus_schema=schema shapes_schema=shapes; do \
 	    echo "const char cpubind_priv_$${part%=*}[] = {"; \
 	    od -An -v -tu1 fixtures/$${part#*=}.sql | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; done; } >$@
-$(NRI) $(call objects,cli kubelet) $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/adapters/nri/nri_main.o: | $(MADE)
+$(NRI) $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/adapters/nri/nri_main.o: | $(MADE)
 
 # -- The command, the libraries, the corpus ---------------------------------------
 
@@ -228,10 +225,10 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(ROOMS)
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) $$^ $(3) $$(LIBS) $$(LDLIBS) -o $$@
 endef
 link = $(eval $(call program,$(strip $(1)),$(2),$(3)))
-$(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka)
+$(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka -lprotobuf-c)
 $(call link, fuzz, fuzz/fuzz $(basename $(filter-out %/inputs.c,$(wildcard tests/readers/*.c))) $(NRI:$(BUILD)/obj/%.o=%) \
-    $(addprefix tests/laws/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer)
-$(call link, cpubind-nri, adapters/nri/nri_main $(NRI:$(BUILD)/obj/%.o=%))
+    $(addprefix tests/laws/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer -lprotobuf-c)
+$(call link, cpubind-nri, adapters/nri/nri_main $(NRI:$(BUILD)/obj/%.o=%), -lprotobuf-c)
 $(call link, quality, $(basename $(wildcard tests/quality/*.c)))
 $(foreach one,adapters/packaging/option_table tests/sqlite/fleet_hosts,$(call link, $(notdir $(one)), $(one)))
 $(foreach bench,$(notdir $(BENCHES)),$(call link, $(bench), tests/bench/$(bench), -lhwloc))

@@ -1,7 +1,7 @@
-/* explain_kubelet.c - what kubelet says of a worker's container, held against what it has
+/* explain_kubelet.c - what kubelet gave to a worker's container, held against what it has
  * SPDX-License-Identifier: MIT
  *
- * The cgroup and the open device files are what holds; kubelet's list says what they should be.
+ * The cgroup and the open device files are what holds; kubelet's files say what they should be.
  * The ids of a device plugin are compared where they are UUIDs or PCI addresses: those of
  * Ascend's need not name the NPU that a container gets.
  */
@@ -11,68 +11,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kubelet/kubelet_call.h"
 #include "../text/cpulist.h"
 #include "../text/pci_address.h"
 
-enum { LIMIT_MS = 1000 };
+/* == Reading ================================================================ */
 
-/* == Asking ================================================================= */
-
-/* Why there is no answer, in the order in which the call can fail. */
-static void explain_silence(cpubind_linux_fault why, const cpubind_kubelet_call *call,
-                            api_text *to)
+/* Reads a file, where it is there. Returns 0 when it cannot be, with the reason in *why. */
+static int read_file(const cpubind_source *source, cli_kubelet_file file, json_t **out,
+                     api_text *why)
 {
-    static const struct {
-        int error;
-        const char *text;
-    } reasons[] = {{EACCES, "this user may not open it: run cpubind as root"},
-                   {ECONNREFUSED, "nobody listens there: kubelet has ended or is starting"},
-                   {ETIMEDOUT, "kubelet has not answered within a second"},
-                   {EPROTO, "what listens there does not speak gRPC"},
-                   {ENOMSG, "the answer ends too soon"},
-                   {EFBIG, "the answer is longer than 4 MiB"}};
-    if (why.error == EREMOTEIO) {
-        api_add(to, "kubelet refuses, with status %d of gRPC", (int)call->status);
-        api_add_quote(to, call->message, (int32_t)strlen(call->message));
-        return;
-    }
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (reasons[i].error == why.error) {
-            api_add(to, "%s", reasons[i].text);
-            return;
-        }
-    api_add(to, "%s: %s", why.what, strerror(why.error));
+    const cpubind_input input = source->read(source->ctx, cli_kubelet_path[file]);
+    api_text reason = {"", 0};
+    if (input.state == CPUBIND_INPUT_PRESENT)
+        *out = cli_kubelet_read(file, input.data, input.len, &reason);
+    else if (input.state == CPUBIND_INPUT_FAILED)
+        api_add(&reason, "%s: %s", input.why, strerror(input.error));
+    else if (input.state != CPUBIND_INPUT_ABSENT)
+        api_add(&reason, "it is too long");
+    if (reason.len > 0)
+        api_add(why, "/%s: %s", cli_kubelet_path[file], reason.text);
+    return reason.len == 0;
 }
 
-void cli_ask_kubelet(cli_kubelet *out)
+void cli_read_kubelet(const api_options *options, cli_kubelet *out)
 {
-    cpubind_kubelet_call call = {.path = CPUBIND_KUBELET_SOCKET,
-                                 .limit_ms = LIMIT_MS,
-                                 .max = CPUBIND_KUBELET_HEAD + CPUBIND_KUBELET_ANSWER_MAX};
-    cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_text_fault fault = {0, NULL};
-    const cpubind_linux_fault why = cpubind_kubelet_list(&cpubind_sys_real, &call, &bytes);
-    *out = (cli_kubelet){.answer = NULL};
-    if (why.error == ENOENT)
-        return;
-    if (why.error || cpubind_kubelet_answer_read(bytes.data, bytes.len, &out->answer, &fault) !=
-                         CPUBIND_TEXT_OK) {
-        api_add(&out->why, "what kubelet gave is not known: %s: ", call.path);
-        if (why.error)
-            explain_silence(why, &call, &out->why);
-        else
-            api_add(&out->why, "the answer is damaged at byte %d: %s", (int)fault.offset,
-                    fault.what);
+    api_host host;
+    api_text why = {"", 0};
+    int n = 0;
+    *out = (cli_kubelet){.is_known = 0};
+    if (cli_open_host(options, &host, &why) == API_DONE) {
+        for (int file = 0; file < CLI_KUBELET_FILES && why.len == 0; file++)
+            n += read_file(&host.source, (cli_kubelet_file)file, &out->state[file], &why) &&
+                 out->state[file];
+        api_close_host(&host);
     }
-    cpubind_bytes_free(&bytes);
+    /* It is always there; the others are where there is something to keep. */
+    if (why.len == 0 && n > 0 && !out->state[CLI_KUBELET_CPUS])
+        api_add(&why, "/%s is not there, and other files of kubelet are",
+                cli_kubelet_path[CLI_KUBELET_CPUS]);
+    if (why.len > 0)
+        api_add(&out->why, "what kubelet gave is not known: %s", why.text);
+    out->is_known = why.len == 0 && n > 0;
 }
 
 void cli_free_kubelet(cli_kubelet *kubelet)
 {
-    if (kubelet->answer)
-        kubelet__answer__free_unpacked(kubelet->answer, NULL);
-    kubelet->answer = NULL;
+    for (int file = 0; file < CLI_KUBELET_FILES; file++)
+        json_decref(kubelet->state[file]);
+    *kubelet = (cli_kubelet){.why = kubelet->why};
 }
 
 /* == CPUs =================================================================== */
@@ -83,13 +69,15 @@ typedef struct comparison {
     const cli_kubelet *kubelet;
     const cpubind_worker *w;
     const cpubind_status_device *device;
-    const Kubelet__Container *own; /* NULL: kubelet does not list it */
-    int32_t n_own, n_lack, n_more, n_taken;
+    /* What kubelet gave to its container, and to its pod; NULL: nothing, or its name is not
+     * known. */
+    const json_t *cpus, *devices, *memory, *claims;
+    json_t *taken; /* CPUs of the cgroup that kubelet gave to other containers */
+    int32_t n_own, n_lack, n_more;
     /* CPUs, ascending: that it has to itself by kubelet; of these those that the cgroup lacks;
-     * that the cgroup has beyond these, and kubelet gave to nobody; that kubelet gave to
-     * another container, the last that was looked at */
+     * that the cgroup has beyond these, and kubelet gave to nobody; those of `taken`, of one */
     int32_t cpu[CPUBIND_MAX_CPUS], lack[CPUBIND_MAX_CPUS], more[CPUBIND_MAX_CPUS],
-        taken[CPUBIND_MAX_CPUS];
+        other[CPUBIND_MAX_CPUS];
 } comparison;
 
 /* The CPUs of `a` that are in `b`, or that are not. Returns their number. */
@@ -103,41 +91,64 @@ static int32_t pick(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b
     return n;
 }
 
-static int32_t take_cpus(const Kubelet__Container *container, int32_t *out)
+/* The CPUs of a text that was read as a list; none of NULL. */
+static int32_t take_cpus(const json_t *cpus, int32_t *out)
 {
-    for (size_t i = 0; i < container->n_cpus; i++)
-        out[i] = (int32_t)container->cpus[i];
-    return (int32_t)container->n_cpus;
+    cpubind_int_list list = {out, CPUBIND_MAX_CPUS, 0};
+    if (cpus)
+        (void)cpubind_cpulist_parse(json_string_value(cpus), (int32_t)json_string_length(cpus),
+                                    CPUBIND_MAX_CPUS, &list, NULL);
+    return list.n;
 }
 
-/* Hears the CPUs of the cgroup, c->taken, that kubelet gave to another container. */
-typedef void hear_taken(void *ctx, const comparison *c, const Kubelet__Pod *pod,
-                        const Kubelet__Container *container);
-
-static void find_taken(comparison *c, hear_taken *hear, void *ctx)
+/* Whether the container is known by name, as the files have it. */
+static int is_named(const comparison *c)
 {
-    for (size_t i = 0; i < c->kubelet->answer->n_pods; i++) {
-        const Kubelet__Pod *pod = c->kubelet->answer->pods[i];
-        for (size_t k = 0; k < pod->n_containers; k++) {
-            const Kubelet__Container *other = pod->containers[k];
-            if (other == c->own)
-                continue;
-            c->n_taken = pick(c->taken, take_cpus(other, c->taken), c->w->allowed.cpu,
-                              c->w->allowed.n, 1, c->taken);
-            if (c->n_taken > 0)
-                hear(ctx, c, pod, other);
-        }
+    return *c->w->pod.container != '\0';
+}
+
+/* What a file has of the container. */
+static const json_t *own_of(const comparison *c, cli_kubelet_file file)
+{
+    const json_t *pod = json_object_get(c->kubelet->state[file], c->w->pod.uid);
+    return is_named(c) ? json_object_get(pod, c->w->pod.container) : NULL;
+}
+
+/* A worker of a pod, which has the names that kubelet's files have not; NULL: there is none. */
+static const cpubind_pod *named_pod(const cli_status *s, const char *uid)
+{
+    for (int32_t i = 0; i < s->status.n_worker; i++) {
+        const cpubind_pod *pod = &s->status.worker[i].worker->pod;
+        if (*pod->name && strcmp(pod->uid, uid) == 0)
+            return pod;
     }
+    return NULL;
 }
 
-/* Drops them from those that nobody has. */
-static void drop_taken(void *ctx, const comparison *c, const Kubelet__Pod *pod,
-                       const Kubelet__Container *container)
+/* Takes the CPUs of the cgroup that another container has alone: they are not `more`. */
+static void take_taken(comparison *c, const char *uid, const char *container, json_t *cpus)
 {
-    comparison *writes = (comparison *)ctx;
-    (void)pod;
-    (void)container;
-    writes->n_more = pick(c->more, c->n_more, c->taken, c->n_taken, 0, writes->more);
+    const cpubind_cpus *has = &c->w->allowed;
+    const cpubind_pod *pod = named_pod(c->s, uid);
+    const int32_t n = pick(c->other, take_cpus(cpus, c->other), has->cpu, has->n, 1, c->other);
+    c->n_more = pick(c->more, c->n_more, c->other, n, 0, c->more);
+    if (n > 0)
+        c->taken = cli_json_append(
+            c->taken,
+            json_pack("{s:o, s:s?, s:s?, s:o, s:o}", "uid", cli_json_text(uid), "namespace",
+                      pod ? pod->space : NULL, "pod", pod ? pod->name : NULL, "container",
+                      cli_json_text(container), "cpus", cli_list_json(c->other, n)));
+}
+
+static void find_taken(comparison *c)
+{
+    json_t *pod, *cpus;
+    const char *uid, *name;
+    json_object_foreach(c->kubelet->state[CLI_KUBELET_CPUS], uid, pod)
+    {
+        json_object_foreach(pod, name, cpus) if (cpus != c->cpus)
+            take_taken(c, uid, name, cpus);
+    }
 }
 
 /* Compares. Returns NULL without memory; the caller frees the result. */
@@ -151,20 +162,27 @@ static comparison *compare(const cli_status *s, const cli_kubelet *kubelet,
     c->kubelet = kubelet;
     c->w = w;
     c->device = device;
-    c->n_own = c->n_lack = c->n_more = c->n_taken = 0;
-    c->own = *w->pod.name ? cpubind_kubelet_find(kubelet->answer, w->pod.space, w->pod.name,
-                                                 w->pod.container)
-                          : NULL;
-    if (!c->own)
-        return c;
-    c->n_own = take_cpus(c->own, c->cpu);
-    if (w->allowed.n == 0) /* not known */
+    c->n_own = c->n_lack = c->n_more = 0;
+    c->taken = json_array();
+    c->cpus = own_of(c, CLI_KUBELET_CPUS);
+    c->devices = own_of(c, CLI_KUBELET_DEVICES);
+    c->memory = own_of(c, CLI_KUBELET_MEMORY);
+    c->claims =
+        is_named(c) ? json_object_get(kubelet->state[CLI_KUBELET_CLAIMS], w->pod.uid) : NULL;
+    c->n_own = take_cpus(c->cpus, c->cpu);
+    if (!is_named(c) || w->allowed.n == 0) /* not known */
         return c;
     c->n_lack = pick(c->cpu, c->n_own, w->allowed.cpu, w->allowed.n, 0, c->lack);
     if (c->n_own > 0)
         c->n_more = pick(w->allowed.cpu, w->allowed.n, c->cpu, c->n_own, 0, c->more);
-    find_taken(c, drop_taken, c);
+    find_taken(c);
     return c;
+}
+
+static void free_comparison(comparison *c)
+{
+    json_decref(c->taken);
+    free(c);
 }
 
 /* == Devices ================================================================ */
@@ -194,71 +212,71 @@ static int is_id_of(const cpubind_pci_function *f, const char *id)
 static int has_others_alone(const comparison *c)
 {
     const cpubind_facts *f = &c->s->call->planned.facts;
+    const json_t *given, *id;
+    size_t i, k;
     int n = 0;
-    if (c->own->n_claims > 0)
+    if (c->claims)
         return 0;
-    for (size_t i = 0; i < c->own->n_devices; i++)
-        for (size_t k = 0; k < c->own->devices[i]->n_ids; k++) {
-            const char *id = c->own->devices[i]->ids[k];
+    json_array_foreach(c->devices, i, given)
+    {
+        json_array_foreach(json_object_get(given, "ids"), k, id)
+        {
             int is_known = 0;
-            if (!c->device->function || is_id_of(c->device->function, id))
+            if (!c->device->function || is_id_of(c->device->function, json_string_value(id)))
                 return 0;
             for (int32_t j = 0; j < f->n_bus; j++)
-                is_known |= is_id_of(&f->bus[j], id);
+                is_known |= is_id_of(&f->bus[j], json_string_value(id));
             if (!is_known)
                 return 0;
             n++;
         }
+    }
     return n > 0;
 }
 
-/* The nodes of devices or of memory, ascending. Returns their number. */
-static int32_t take_nodes(const Kubelet__Topology *topology, int32_t node[CPUBIND_MAX_NODES])
+/* The text of a key; NULL: it has none. */
+static const char *text_of(const json_t *object, const char *key)
 {
-    int32_t n = 0;
-    for (size_t i = 0; topology && i < topology->n_nodes; i++) {
-        const int32_t id = (int32_t)topology->nodes[i]->id;
-        int32_t at = 0;
-        if (cpubind_list_has(node, n, id, &at))
-            continue;
-        memmove(node + at + 1, node + at, (size_t)(n - at) * sizeof *node);
-        node[at] = id;
-        n++;
-    }
-    return n;
-}
-
-/* " (node 1)"; nothing without one. */
-static void say_nodes(const Kubelet__Topology *topology, api_text *to)
-{
-    int32_t node[CPUBIND_MAX_NODES];
-    const int32_t n = take_nodes(topology, node);
-    if (n == 0)
-        return;
-    api_add(to, n == 1 ? " (node " : " (nodes ");
-    api_add_list(to, node, n);
-    api_add(to, ")");
+    return json_string_value(json_object_get(object, key));
 }
 
 /* == Sentences ============================================================== */
 
-static void say_claim(const Kubelet__Claim *claim, api_text *to)
+/* " (node 1)"; nothing without one. */
+static void say_nodes(const json_t *given, api_text *to)
 {
-    int n = 0;
-    api_add(to, "; by the claim %s/%s", claim->space, claim->name);
-    for (size_t i = 0; i < claim->n_claimed; i++) {
-        const Kubelet__Claimed *d = claim->claimed[i];
-        for (size_t k = 0; k < d->n_cdi; k++)
-            api_add(to, "%s%s", n++ == 0 ? " " : ", ", d->cdi[k]->name);
-        if (d->n_cdi == 0)
-            api_add(to, "%s%s of %s", n++ == 0 ? " " : ", ", d->device, d->driver);
+    const char *nodes = text_of(given, "nodes");
+    if (nodes)
+        api_add(to, " (node%s %s)", strpbrk(nodes, ",-") ? "s" : "", nodes);
+}
+
+/* "a, b", behind another text. */
+static void add_texts(const json_t *texts, const char *first, api_text *to)
+{
+    for (size_t i = 0; i < json_array_size(texts); i++)
+        api_add(to, "%s%s", i > 0 ? ", " : first, json_string_value(json_array_get(texts, i)));
+}
+
+static void say_claim(const json_t *claim, api_text *to)
+{
+    const json_t *device;
+    size_t i;
+    api_add(to, "; by the claim %s/%s", text_of(claim, "namespace"), text_of(claim, "name"));
+    json_array_foreach(json_object_get(claim, "devices"), i, device)
+    {
+        const json_t *cdi = json_object_get(device, "cdi");
+        add_texts(cdi, i > 0 ? ", " : " ", to);
+        if (json_array_size(cdi) == 0)
+            api_add(to, "%s%s of %s", i > 0 ? ", " : " ", text_of(device, "device"),
+                    text_of(device, "driver"));
     }
 }
 
 /* What kubelet gave. */
 static void say_given(const comparison *c, api_text *to)
 {
-    const Kubelet__Container *own = c->own;
+    const json_t *given;
+    size_t i;
     api_add(to, "Kubelet gave its container ");
     if (c->n_own > 0) {
         api_add(to, "the CPUs ");
@@ -267,50 +285,48 @@ static void say_given(const comparison *c, api_text *to)
     } else {
         api_add(to, "no CPUs alone");
     }
-    if (own->n_devices + own->n_claims == 0)
+    if (!c->devices && !c->claims)
         api_add(to, " and no device");
-    for (size_t i = 0; i < own->n_devices; i++) {
-        const Kubelet__Devices *d = own->devices[i];
-        api_add(to, "; ");
-        for (size_t k = 0; k < d->n_ids; k++)
-            api_add(to, "%s%s", k > 0 ? ", " : "", d->ids[k]);
-        api_add(to, " of %s", d->resource);
-        say_nodes(d->topology, to);
+    json_array_foreach(c->devices, i, given)
+    {
+        add_texts(json_object_get(given, "ids"), "; ", to);
+        api_add(to, " of %s", text_of(given, "resource"));
+        say_nodes(given, to);
     }
-    for (size_t i = 0; i < own->n_memory; i++) {
+    json_array_foreach(c->memory, i, given)
+    {
         api_add(to, "; ");
-        cli_add_bytes(to, (int64_t)own->memory[i]->bytes);
-        api_add(to, " of %s", own->memory[i]->type);
-        say_nodes(own->memory[i]->topology, to);
+        cli_add_bytes(to, json_integer_value(json_object_get(given, "bytes")));
+        api_add(to, " of %s", text_of(given, "type"));
+        say_nodes(given, to);
     }
-    for (size_t i = 0; i < own->n_claims; i++)
-        say_claim(own->claims[i], to);
+    for (i = 0; i < json_array_size(c->claims); i++)
+        say_claim(json_array_get(c->claims, i), to);
     api_add(to, ".");
 }
 
-static void add_taken(void *ctx, const comparison *c, const Kubelet__Pod *pod,
-                      const Kubelet__Container *container)
-{
-    api_text *to = (api_text *)ctx;
-    api_add(to, to->len == 0 ? "Its cgroup has the CPUs " : ", ");
-    api_add_list(to, c->taken, c->n_taken);
-    api_add(to, ", which kubelet gave to %s/%s/%s alone", pod->space, pod->name,
-            container->name);
-}
-
-static void say_cpus(comparison *c, cli_hear_sentence *hear, void *ctx)
+static void say_cpus(const comparison *c, cli_hear_sentence *hear, void *ctx)
 {
     static const char what_next[] =
         ": a program beside kubelet has written its cpuset, which is what holds. Find it (a "
         "CPU manager, an NRI plugin), then start the pod again.";
     api_text lack = {"", 0}, taken = {"", 0}, more = {"", 0};
+    const json_t *other;
+    size_t i;
     if (c->n_lack > 0) {
         api_add(&lack, "Its cgroup lacks ");
         api_add_list(&lack, c->lack, c->n_lack);
         api_add(&lack, " of these%s", what_next);
         hear(ctx, &lack);
     }
-    find_taken(c, add_taken, &taken);
+    json_array_foreach(c->taken, i, other)
+    {
+        const char *space = text_of(other, "namespace");
+        api_add(&taken, "%s%s, which kubelet gave to %s%s%s/%s alone",
+                i == 0 ? "Its cgroup has the CPUs " : ", ", text_of(other, "cpus"),
+                space ? space : "pod ", space ? "/" : "", text_of(other, space ? "pod" : "uid"),
+                text_of(other, "container"));
+    }
     if (taken.len > 0) {
         api_add(&taken, ": both use them. Within seconds of the start of a pod that is usual; "
                         "later a program beside kubelet has written a cpuset: find it, then "
@@ -327,18 +343,15 @@ static void say_cpus(comparison *c, cli_hear_sentence *hear, void *ctx)
 
 static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
 {
-    const Kubelet__Container *own = c->own;
     const int32_t node = node_of(c);
     /* Another device may be a network card. */
-    const Kubelet__Topology *topology =
-        own->n_devices == 1 && own->n_claims == 0 ? own->devices[0]->topology : NULL;
-    int32_t told[CPUBIND_MAX_NODES];
-    const int32_t n_told = take_nodes(topology, told);
+    const char *told = json_array_size(c->devices) == 1 && !c->claims
+                           ? text_of(json_array_get(c->devices, 0), "nodes")
+                           : NULL;
     char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text text = {"", 0};
-    int32_t at = 0;
     cli_status_name(c->device, name);
-    if (own->n_devices + own->n_claims == 0)
+    if (!c->devices && !c->claims)
         api_add(&text,
                 "Kubelet does not know that it has %s: the container is privileged or mounts "
                 "the device file, and the same device can be given to another pod. Let the pod "
@@ -352,37 +365,26 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
                 name);
     if (text.len > 0)
         hear(ctx, &text);
-    if (n_told == 0 || node < 0 || cpubind_list_has(told, n_told, node, &at))
+    if (!told || node < 0 || strtol(told, NULL, 10) == node)
         return;
     text = (api_text){"", 0};
-    api_add(&text, "Kubelet was told the node ");
-    api_add_list(&text, told, n_told);
     api_add(
         &text,
-        ", and %s is on node %d: kubelet places CPUs by a wrong node. Have the device plugin "
-        "mended.",
-        name, (int)node);
-    hear(ctx, &text);
-}
-
-static void say_unlisted(const comparison *c, cli_hear_sentence *hear, void *ctx)
-{
-    api_text text = {"", 0};
-    if (*c->w->pod.name)
-        api_add(&text, "Kubelet does not list its container: it is starting or ending, or "
-                       "kubelet did not start it.");
-    else
-        api_add(&text,
-                "Kubelet lists containers by names, and those of this one are not known: "
-                "/var/log/containers has them.");
+        "Kubelet was told the node %s, and %s is on node %d: kubelet places CPUs by a wrong "
+        "node. Have the device plugin mended.",
+        told, name, (int)node);
     hear(ctx, &text);
 }
 
 /* Where the two disagree. */
-static void say_differences(comparison *c, cli_hear_sentence *hear, void *ctx)
+static void say_differences(const comparison *c, cli_hear_sentence *hear, void *ctx)
 {
-    if (!c->own) {
-        say_unlisted(c, hear, ctx);
+    api_text unnamed = {"", 0};
+    if (!is_named(c)) {
+        api_add(&unnamed,
+                "Kubelet's files have containers by names, and that of this one is not "
+                "known: /var/log/containers has it.");
+        hear(ctx, &unnamed);
         return;
     }
     say_cpus(c, hear, ctx);
@@ -394,90 +396,28 @@ int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubi
 {
     api_text given = {"", 0};
     comparison *c;
-    if (!kubelet->answer)
+    int is_whole;
+    if (!kubelet->is_known)
         return 1;
     c = compare(s, kubelet, w, device);
     if (!c)
         return 0;
-    if (c->own) {
+    if (is_named(c)) {
         say_given(c, &given);
         hear(ctx, &given);
     }
     say_differences(c, hear, ctx);
-    free(c);
-    return 1;
+    is_whole = c->taken != NULL;
+    free_comparison(c);
+    return is_whole;
 }
 
 /* == JSON =================================================================== */
 
-static json_t *nodes_json(const Kubelet__Topology *topology)
+/* A copy of an array that was read; an empty one of NULL. */
+static json_t *array_of(const json_t *given)
 {
-    int32_t node[CPUBIND_MAX_NODES];
-    return cli_list_json(node, take_nodes(topology, node));
-}
-
-static json_t *devices_json(const Kubelet__Container *own)
-{
-    json_t *devices = json_array();
-    for (size_t i = 0; own && devices && i < own->n_devices; i++) {
-        const Kubelet__Devices *d = own->devices[i];
-        json_t *ids = json_array();
-        for (size_t k = 0; ids && k < d->n_ids; k++)
-            ids = cli_json_append(ids, cli_json_text(d->ids[k]));
-        devices = cli_json_append(devices, json_pack("{s:o, s:o, s:o}", "resource",
-                                                     cli_json_text(d->resource), "ids", ids,
-                                                     "nodes", nodes_json(d->topology)));
-    }
-    return devices;
-}
-
-static json_t *memory_json(const Kubelet__Container *own)
-{
-    json_t *memory = json_array();
-    for (size_t i = 0; own && memory && i < own->n_memory; i++)
-        memory = cli_json_append(memory, json_pack("{s:o, s:I, s:o}", "type",
-                                                   cli_json_text(own->memory[i]->type), "bytes",
-                                                   (json_int_t)own->memory[i]->bytes, "nodes",
-                                                   nodes_json(own->memory[i]->topology)));
-    return memory;
-}
-
-static json_t *claimed_json(const Kubelet__Claim *claim)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; all && i < claim->n_claimed; i++) {
-        const Kubelet__Claimed *d = claim->claimed[i];
-        json_t *cdi = json_array();
-        for (size_t k = 0; cdi && k < d->n_cdi; k++)
-            cdi = cli_json_append(cdi, cli_json_text(d->cdi[k]->name));
-        all = cli_json_append(all,
-                              json_pack("{s:o, s:o, s:o}", "driver", cli_json_text(d->driver),
-                                        "device", cli_json_text(d->device), "cdi", cdi));
-    }
-    return all;
-}
-
-static json_t *claims_json(const Kubelet__Container *own)
-{
-    json_t *claims = json_array();
-    for (size_t i = 0; own && claims && i < own->n_claims; i++)
-        claims = cli_json_append(claims, json_pack("{s:o, s:o, s:o}", "namespace",
-                                                   cli_json_text(own->claims[i]->space), "name",
-                                                   cli_json_text(own->claims[i]->name),
-                                                   "devices", claimed_json(own->claims[i])));
-    return claims;
-}
-
-static void append_taken(void *ctx, const comparison *c, const Kubelet__Pod *pod,
-                         const Kubelet__Container *container)
-{
-    json_t **all = (json_t **)ctx;
-    if (*all)
-        *all = cli_json_append(*all, json_pack("{s:o, s:o, s:o, s:o}", "namespace",
-                                               cli_json_text(pod->space), "pod",
-                                               cli_json_text(pod->name), "container",
-                                               cli_json_text(container->name), "cpus",
-                                               cli_list_json(c->taken, c->n_taken)));
+    return given ? json_copy((json_t *)given) : json_array();
 }
 
 static void append_sentence(void *ctx, const api_text *sentence)
@@ -490,23 +430,21 @@ static void append_sentence(void *ctx, const api_text *sentence)
 json_t *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
                          const cpubind_worker *w, const cpubind_status_device *device)
 {
-    json_t *taken, *text, *json;
+    json_t *text, *json;
     comparison *c;
-    if (!kubelet->answer)
+    if (!kubelet->is_known)
         return json_null();
     c = compare(s, kubelet, w, device);
     if (!c)
         return NULL;
-    taken = json_array();
     text = json_array();
-    if (c->own)
-        find_taken(c, append_taken, &taken);
     say_differences(c, append_sentence, &text);
-    json = json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "listed", c->own != NULL,
-                     "cpus", cli_list_json(c->cpu, c->n_own), "devices", devices_json(c->own),
-                     "memory", memory_json(c->own), "claims", claims_json(c->own), "lacks",
-                     cli_list_json(c->lack, c->n_lack), "more",
-                     cli_list_json(c->more, c->n_more), "taken", taken, "differences", text);
-    free(c);
+    json =
+        json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}", "listed",
+                  c->cpus || c->devices || c->memory, "cpus", cli_list_json(c->cpu, c->n_own),
+                  "devices", array_of(c->devices), "memory", array_of(c->memory), "claims",
+                  array_of(c->claims), "lacks", cli_list_json(c->lack, c->n_lack), "more",
+                  cli_list_json(c->more, c->n_more), "taken", c->taken, "differences", text);
+    free_comparison(c);
     return json;
 }

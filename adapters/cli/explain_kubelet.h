@@ -1,40 +1,40 @@
-/* explain_kubelet.h - what kubelet says of a worker's container, held against what it has
+/* explain_kubelet.h - what kubelet gave to a worker's container, held against what it has
  * SPDX-License-Identifier: MIT
  *
- * For status --explain POD. Where kubelet's socket is not there, nothing is said; nothing needs
- * what it says. JSON.md documents the JSON.
+ * For status --explain POD. Where kubelet has no files, nothing is said; nothing needs what
+ * they say. JSON-POD.md documents the JSON.
  */
 #ifndef CPUBIND_CLI_EXPLAIN_KUBELET_H
 #define CPUBIND_CLI_EXPLAIN_KUBELET_H
 
-#include "../kubelet/kubelet_answer.h"
-#include "output.h"
+#include "kubelet_state.h"
 #include "status_text.h"
 
-/* The answer of kubelet, or why there is none. All zero is a node without kubelet. */
+/* What the files of kubelet say, or why that is not known. All zero is a node without it. */
 typedef struct cli_kubelet {
-    Kubelet__Answer *answer; /* NULL: none */
-    api_text why;            /* a sentence without a full stop; empty: an answer, no kubelet */
+    json_t *state[CLI_KUBELET_FILES]; /* as cli_kubelet_read has them; NULL: no such file */
+    int is_known;                     /* there is a kubelet, and what it gave is known */
+    api_text why; /* a sentence without a full stop; empty: none is needed */
 } cli_kubelet;
 
-/* Asks the kubelet of this node, for a second at most. */
-void cli_ask_kubelet(cli_kubelet *out);
+/* Reads the files of the host of the options. */
+void cli_read_kubelet(const api_options *options, cli_kubelet *out);
 
-/* Frees the answer. */
+/* Frees what was read. */
 void cli_free_kubelet(cli_kubelet *kubelet);
 
 /* Hears a sentence about a container. */
 typedef void cli_hear_sentence(void *ctx, const api_text *sentence);
 
 /* Says what kubelet gave to the container of a worker, and where that and its cgroup or its
- * device disagree; nothing without an answer.
+ * device disagree; nothing where that is not known.
  *   in      device: the one that the worker has
  *   returns 0 without memory */
 int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubind_worker *w,
                     const cpubind_status_device *device, cli_hear_sentence *hear, void *ctx);
 
 /* The same as an object: lists, and the sentences that begin where the two disagree. JSON null
- * without an answer, NULL without memory. */
+ * where that is not known, NULL without memory. */
 json_t *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
                          const cpubind_worker *w, const cpubind_status_device *device);
 

@@ -1,9 +1,9 @@
 /* explain_pod.c - status --explain POD: why a pod has its CPUs, and whose are beside them
  * SPDX-License-Identifier: MIT
  *
- * Says which CPUs each worker of the pod may use and whether others may, too; what kubelet says
- * of its container; why its device has the pool that it has, which the explanation of the plan
- * says; and whose pools are on the same nodes. JSON.md documents the JSON.
+ * Says which CPUs each worker of the pod may use and whether others may, too; what kubelet gave
+ * to its container; why its device has the pool that it has, which the explanation of the plan
+ * says; and whose pools are on the same nodes. JSON-POD.md documents the JSON.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -332,7 +332,7 @@ int cli_explain_pod(const cli_status *s)
     e = (explaining){.s = s, .word = s->options->explain, .out = cli_out_for(stdout)};
     e.workers = s->options->json ? json_array() : NULL;
     e.word += strncmp(e.word, "pod:", 4) == 0 ? 4 : 0;
-    cli_ask_kubelet(&e.kubelet);
+    cli_read_kubelet(s->options, &e.kubelet);
     n = s->options->json ? append_workers(&e) : put_workers(&e);
     cli_free_kubelet(&e.kubelet);
     if (n < 0 || e.out.is_short)

@@ -8,7 +8,7 @@
 # change the architectures of the machine. Does nothing where they are there already.
 set -eu
 apt=$1
-packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libmd0 libmd-dev libsqlite3-0 zlib1g zlib1g-dev libnghttp2-dev libnghttp2-14 libprotobuf-c-dev libprotobuf-c1"
+packages="libcmocka-dev libcmocka0 libjansson-dev libjansson4 libsqlite3-dev libmd0 libmd-dev libsqlite3-0 zlib1g zlib1g-dev libprotobuf-c-dev libprotobuf-c1"
 
 [ "$(cat "$apt/fetched" 2>/dev/null)" != "$packages" ] || exit 0
 command -v apt-get >/dev/null 2>&1

@@ -190,7 +190,6 @@ adapters/sqlite/ $any|adapters/(text|model|ascend|pci|plan|sqlite)/.*
 adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|api)/.*
 adapters/slurm/ $any|adapters/api/cpubind_api\.h
 adapters/nri/ $any|<nri\.pb-c\.h>|adapters/(text|model|linux|service|nri)/.*
-adapters/kubelet/ $any|<podresources\.pb-c\.h>|adapters/(text|model|linux|kubelet)/.*
 adapters/cli/ $any|adapters/.*
 adapters/packaging/ $any|adapters/.*"
 
@@ -228,9 +227,6 @@ TABLE
     rule "only adapters/cli includes <jansson.h>"
     includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|measure/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
     rule "only adapters/archive includes <zlib.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|measure/|sqlite/|service/|api/|cli/|slurm/|nri/|archive/)' \
-        '<nghttp2/|adapters/kubelet/' | grep -v '^adapters/cli/explain_kubelet\.[ch]:[0-9]*: adapters/kubelet/' >"$out/found"
-    rule "only adapters/kubelet includes <nghttp2>, and explain_kubelet of the command adapters/kubelet"
 
     # A file of tests may have the name of what it is about.
     find cpubind.h adapters -name "*.[ch]" | sed "s|.*/||" | sort | uniq -d >"$out/found"
@@ -426,10 +422,6 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "adapters/model, plan, pci, host, service, linux and measure name the devices of no vendor" $linux \
         'int a(int is_ascend) { return is_ascend; }'
     plant "only adapters/archive includes <zlib.h>" $cli '#include <zlib.h>'
-    plant "only adapters/kubelet includes <nghttp2>, and explain_kubelet of the command adapters/kubelet" $cli \
-        '#include <nghttp2/nghttp2.h>'
-    plant "only adapters/kubelet includes <nghttp2>, and explain_kubelet of the command adapters/kubelet" \
-        adapters/service/planted.c '#include "../kubelet/kubelet_call.h"'
     plant "adapters/archive calls neither system nor environment" adapters/archive/planted.c \
         'void a(void) { write(1, "a", 1); }'
     plant "adapters/cli makes no system call but for the terminal" $cli \

@@ -30,12 +30,11 @@ adapters/host           4427    3300
 adapters/service        2031    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
-adapters/kubelet         421       0
 adapters/words             0    5600
 adapters/api            9946    1000
 adapters/doctor         2632    2000
 adapters/measure        2655    1700
-adapters/cli           14930    7500
+adapters/cli           15130    7500
 adapters/nri            1204    1000
 adapters/slurm           261     260
 adapters/python         1224     900

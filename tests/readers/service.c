@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "../../adapters/cli/kubelet_state.h"
 #include "../../adapters/cli/settings.h"
-#include "../../adapters/kubelet/kubelet_answer.h"
 #include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/bind/record.h"
 #include "../../adapters/nri/nri_container.h"
@@ -384,58 +384,25 @@ static void read_nri_container(reading *r)
         nri__create_request__free_unpacked(q, NULL);
 }
 
-/* == The answer of kubelet ================================================== */
+/* == Files of kubelet ======================================================= */
 
-static void tell_nodes(reading *r, const Kubelet__Topology *topology)
-{
-    for (size_t i = 0; topology && i < topology->n_nodes; i++) {
-        CHECK(topology->nodes[i]->id >= 0 && topology->nodes[i]->id < CPUBIND_MAX_NODES);
-        tell(r, " node %lld", (long long)topology->nodes[i]->id);
-    }
-}
-
-static void tell_container(reading *r, const Kubelet__Container *c)
-{
-    tell(r, "container %s CPUs", c->name);
-    for (size_t i = 0; i < c->n_cpus; i++) {
-        CHECK(c->cpus[i] >= 0 && c->cpus[i] < CPUBIND_MAX_CPUS);
-        CHECK(i == 0 || c->cpus[i] > c->cpus[i - 1]);
-        tell(r, " %lld", (long long)c->cpus[i]);
-    }
-    tell(r, "\n");
-    for (size_t i = 0; i < c->n_devices; i++) {
-        tell(r, "devices of %s:", c->devices[i]->resource);
-        tell_nodes(r, c->devices[i]->topology);
-        tell(r, "\n");
-    }
-    for (size_t i = 0; i < c->n_memory; i++) {
-        CHECK(c->memory[i]->bytes < CPUBIND_KUBELET_BYTES_END);
-        tell(r, "%llu bytes:", (unsigned long long)c->memory[i]->bytes);
-        tell_nodes(r, c->memory[i]->topology);
-        tell(r, "\n");
-    }
-}
-
-/* Each container is found by its names. */
+/* The arguments are the word of the file. */
 static void read_kubelet(reading *r)
 {
-    Kubelet__Answer **answer = OUT(r, Kubelet__Answer *);
-    const cpubind_text_status status =
-        cpubind_kubelet_answer_read(r->text, r->len, given(r, answer), r->fault);
-    CHECK(status != CPUBIND_TEXT_ERR_CUT || !r->fault || r->fault->offset == r->len);
-    if (!came(r, status))
-        return;
-    for (size_t i = 0; i < (*answer)->n_pods; i++) {
-        const Kubelet__Pod *pod = (*answer)->pods[i];
-        tell(r, "pod %s/%s\n", pod->space, pod->name);
-        for (size_t k = 0; k < pod->n_containers; k++) {
-            const Kubelet__Container *c = pod->containers[k];
-            CHECK(cpubind_kubelet_find(*answer, pod->space, pod->name, c->name));
-            tell_container(r, c);
-        }
-    }
-    (void)cpubind_kubelet_find(*answer, "prod", "vllm-0", "");
-    kubelet__answer__free_unpacked(*answer, NULL);
+    static const char *const words_of[CLI_KUBELET_FILES] = {"cpus", "memory", "devices",
+                                                            "claims"};
+    api_text why = {"", 0};
+    json_t *state;
+    char *said;
+    int file = 0;
+    while (file < CLI_KUBELET_CLAIMS && strcmp(r->args, words_of[file]) != 0)
+        file++;
+    state = cli_kubelet_read((cli_kubelet_file)file, r->text, r->len, &why);
+    CHECK((state != NULL) == (why.len == 0) && (!state || json_is_object(state)));
+    said = state ? json_dumps(state, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_SORT_KEYS) : NULL;
+    tell(r, "%s\n", said ? said : why.text);
+    free(said);
+    json_decref(state);
 }
 
 static const reader rows[] = {
@@ -447,7 +414,7 @@ static const reader rows[] = {
     {"nri", read_nri, "", NULL, "nri", 1024},
     {"nri_stream", read_nri_stream, "", "nri", "nri", 1024},
     {"nri_container", read_nri_container, "", "nri", "nri", 1024},
-    {"kubelet", read_kubelet, "", NULL, "kubelet", 1024},
+    {"kubelet", read_kubelet, "cpus|memory|devices|claims", NULL, "kubelet", 1024},
 };
 
 READERS(rows)

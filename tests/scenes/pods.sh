@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: MIT
 # runs: check
 #
-# A worker is in a real cgroup, as that of a pod, with two CPUs of this machine; the kubelet is
-# programs/kubelet_double.py, in a /var/lib of its own.
+# A worker is in a real cgroup, as that of a pod, with two CPUs of this machine; the files of
+# kubelet are below the host of the test.
 . tests/scenes/lib.sh
 use_gpus
 make_pod 2>"$out/other" || {
@@ -75,36 +75,32 @@ check "JSON and text have the pod" a_pod_is_in_the_json
 kill_service
 "$CPUBIND" restore --all --quiet
 
-# -- A kubelet -------------------------------------------------------------------
+# -- Kubelet -----------------------------------------------------------------------
 
-command -v python3 >"$out/python" || {
-    skip "what kubelet gave" "the kubelet of the test needs python3"
-    finish
-    exit
-}
-kubelet_socket=/var/lib/kubelet/pod-resources/kubelet.sock
-mount -t tmpfs tmpfs /var/lib && mkdir -p ${kubelet_socket%/*} || exit 1
-kubelet=
+kubelet=$host/var/lib/kubelet
+own='"PodUID":"'$uid'","ContainerName":"worker"'
 
-end_kubelet() {
-    [ -z "$kubelet" ] || end_worker "$kubelet"
-    kubelet=
+# What kubelet keeps: of the worker's pod, and of another one.
+gives() { # CPUs of the worker, CPUs of the other; "": none
+    put var/lib/kubelet/cpu_manager_state '{"policyName":"static","defaultCpuSet":"","entries":{"'$uid\
+'":{"worker":"'"$1"'"},"11111111-2222-3333-4444-555555555555":{"side":"'"$2"'"}},"checksum":1}'
 }
 
-start_kubelet() { # case
-    end_kubelet
-    : >"$out/listens"
-    python3 tests/scenes/programs/kubelet_double.py $kubelet_socket "$1" "$a" "$b" \
-        >"$out/listens" 2>&1 &
-    kubelet=$!
-    becomes grep -q listening "$out/listens"
+gives_device() { # ids by nodes
+    put var/lib/kubelet/device-plugins/kubelet_internal_checkpoint '{"Data":{"PodDeviceEntries":[{'"$own"\
+',"ResourceName":"nvidia.com/gpu","DeviceIDs":'"$1"',"AllocResp":"CmsK"}],"RegisteredDevices":{}},"Checksum":1}'
+}
+
+gives_all() {
+    rm -rf "${kubelet:?}"
+    gives "$both" "" && gives_device '{"0":["0000:01:00.0"]}' &&
+        put var/lib/kubelet/memory_manager_state '{"entries":{"'$uid'":{"worker":[{"numaAffinity":[0],"type":'\
+'"memory","size":1073741824}]}},"checksum":1}'
 }
 
 # Each explanation has what it has without kubelet, too.
-says_of() { # case, sentence ...
-    start_kubelet "$1" && shift &&
-        explains prod/vllm-0 0 "It drives gpu0; its threads are not bound." ||
-        return 1
+says_of() { # sentence ...
+    explains prod/vllm-0 0 "It drives gpu0; its threads are not bound." || return 1
     for sentence in "No other device has CPUs on its nodes." "$@"; do
         grep -qF -e "$sentence" "$out/line" && continue
         echo "no: $sentence"
@@ -121,9 +117,7 @@ lacks() { # words that the last explanation must not have ...
 }
 
 nothing_without_a_kubelet() {
-    explains vllm-0 0 "It drives gpu0; its threads are not bound." && lacks ubelet &&
-        says 0 "" "$CPUBIND" status --root "$host" --explain prod/vllm-0 --json &&
-        fits explain_pod && has .kubelet_error "" && has '.workers[0].kubelet' "" &&
+    says_of && lacks ubelet && has .kubelet_error "" && has '.workers[0].kubelet' "" &&
         has '.workers[0].allowed' "$both" && has '.workers[0].device' gpu0 &&
         has '.workers[0].pod.name' vllm-0
 }
@@ -132,55 +126,64 @@ check "without a kubelet nothing is said of one" nothing_without_a_kubelet
 gave="Kubelet gave its container the CPUs"
 given="$gave $both alone; 0000:01:00.0 of nvidia.com/gpu (node 0); 1.0G of memory (node 0)."
 what_is_right_is_said() {
-    says_of right "$given" && lacks "Its cgroup" "None of" "was told" "does not" &&
-        has '.workers[0].kubelet.cpus' "$both" && has '.workers[0].kubelet.lacks' "" &&
+    gives_all && says_of "$given" && lacks "Its cgroup" "None of" "was told" "does not" &&
+        has '.workers[0].kubelet.listed' 1 && has '.workers[0].kubelet.cpus' "$both" &&
+        has '.workers[0].kubelet.lacks' "" &&
         has '.workers[0].kubelet.devices[0].ids[0]' 0000:01:00.0 &&
         has '.workers[0].kubelet.memory[0].bytes' 1073741824 &&
-        has '.workers[0].kubelet.differences[0]' "" && says_of two_frames "$given"
+        has '.workers[0].kubelet.differences[0]' ""
 }
-check "what kubelet gave is said, of the pod of that namespace" what_is_right_is_said
-
-if python3 -c 'import grpc' 2>"$out/other"; then
-    check "a server of grpcio answers" says_of grpc "$given"
-else
-    skip "a server of grpcio answers" "python3-grpcio is not installed"
-fi
+check "what kubelet gave is said" what_is_right_is_said
 
 cpus_that_differ_are_said() {
-    says_of lacks "Its cgroup lacks 500 of these: a program beside kubelet has written its cpuset" &&
-        has '.workers[0].kubelet.lacks' 500 &&
-        says_of more "Its cgroup also has $b, which kubelet did not give it: a program" &&
-        has '.workers[0].kubelet.more' "$b" &&
-        says_of taken "Its cgroup has the CPUs $b, which kubelet gave to test/vllm-0/worker alone: both use them." &&
-        lacks "Its cgroup also has" && has '.workers[0].kubelet.taken[0].namespace' test &&
-        has '.workers[0].kubelet.taken[0].cpus' "$b" && has '.workers[0].kubelet.more' ""
+    gives "$both,500" "" &&
+        says_of "Its cgroup lacks 500 of these: a program beside kubelet has written its cpuset" &&
+        has '.workers[0].kubelet.lacks' 500 && gives "$a" "" &&
+        says_of "Its cgroup also has $b, which kubelet did not give it: a program" &&
+        has '.workers[0].kubelet.more' "$b" && gives "$a" "$b" &&
+        says_of "Its cgroup has the CPUs $b, which kubelet gave to \
+pod 11111111-2222-3333-4444-555555555555/side alone: both use them." &&
+        lacks "Its cgroup also has" && has '.workers[0].kubelet.taken[0].cpus' "$b" &&
+        has '.workers[0].kubelet.taken[0].uid' 11111111-2222-3333-4444-555555555555 &&
+        has '.workers[0].kubelet.taken[0].pod' "" && has '.workers[0].kubelet.more' ""
 }
 check "CPUs of the cgroup that kubelet did not give, or gave to another, are said" \
     cpus_that_differ_are_said
 
 devices_that_differ_are_said() {
-    says_of none "Kubelet gave its container no CPUs alone and no device." \
-        "Kubelet does not know that it has gpu0: the container is privileged" &&
-        says_of other_device "None of the devices that kubelet gave it is gpu0" &&
-        says_of other_node "Kubelet was told the node 1, and gpu0 is on node 0:" &&
-        says_of claim "no CPUs alone; by the claim prod/gpus nvidia.com/gpu=0, numa0 of cpu.example.com." &&
-        lacks "does not know" &&
-        has '.workers[0].kubelet.claims[0].devices[0].cdi[0]' nvidia.com/gpu=0
+    gives_all && gives_device '{"0":["0000:02:00.0::1"]}' &&
+        says_of "None of the devices that kubelet gave it is gpu0" &&
+        gives_device '{"1":["0000:01:00.0"]}' &&
+        says_of "Kubelet was told the node 1, and gpu0 is on node 0:" &&
+        gives_device '["0000:01:00.0"]' && says_of "; 0000:01:00.0 of nvidia.com/gpu; 1.0G of memory" &&
+        lacks "was told" && rm -r "$kubelet/device-plugins" "$kubelet/memory_manager_state" &&
+        gives "" "" && says_of "Kubelet gave its container no CPUs alone and no device." \
+        "Kubelet does not know that it has gpu0: the container is privileged"
 }
 check "a device that kubelet did not give is said, and a wrong node" \
     devices_that_differ_are_said
 
-a_container_that_is_not_listed_is_said() {
-    says_of unlisted "Kubelet does not list its container: it is starting or ending" &&
-        has '.workers[0].kubelet.listed' 0 && umount /var/log &&
-        explains "$uid" 0 "Kubelet lists containers by names, and those of this one are not known" &&
-        name_pod
+a_claim_is_said() {
+    put var/lib/kubelet/dra_manager_state '{"Data":"{\"Entries\":[{\"ClaimName\":\"gpus\",\"Namespace\":\"prod\",'\
+'\"PodUIDs\":{\"'$uid'\":{}},\"DriverState\":{\"gpu.nvidia.com\":{\"Devices\":[{\"DeviceName\":\"gpu-0\",'\
+'\"CDIDeviceIDs\":[\"nvidia.com/gpu=0\"]}]},\"cpu.example.com\":{\"Devices\":[{\"DeviceName\":\"numa0\"}]}}}]}",'\
+'"Checksum":1}' &&
+        says_of "no CPUs alone; by the claim prod/gpus nvidia.com/gpu=0, numa0 of cpu.example.com." &&
+        lacks "does not know" &&
+        has '.workers[0].kubelet.claims[0].devices[0].cdi[0]' nvidia.com/gpu=0
 }
-check "a container that kubelet does not list is said" a_container_that_is_not_listed_is_said
+check "a claim of its pod is said" a_claim_is_said
+
+a_container_without_a_name_is_said() {
+    gives_all && umount /var/log &&
+        explains "$uid" 0 "Kubelet's files have containers by names, and that of this one is not known" &&
+        lacks "Kubelet gave" && name_pod
+}
+check "a container whose name is not known is said" a_container_without_a_name_is_said
 
 # The GPUs of each vendor are numbered from 0 on: two have one name.
 two_of_one_name_are_told_apart() {
-    end_kubelet
+    rm -r "${kubelet:?}"
     amd=sys/bus/pci/devices/0000:81:00.0
     put $amd/vendor 0x1002
     put $amd/device 0x740f
@@ -193,36 +196,32 @@ two_of_one_name_are_told_apart() {
 }
 check "a device is explained whose name another one has, too" two_of_one_name_are_told_apart
 
-silence="What kubelet gave is not known: $kubelet_socket:"
-damaged="the answer is damaged at byte"
-no_answer_is_said() {
-    says_of slow "$silence kubelet has not answered within a second." &&
-        says_of full "$silence kubelet has not answered within a second." &&
-        says_of refused \
-            "$silence kubelet refuses, with status 12 of gRPC: \"unknown service v1.PodResourcesLister\"." &&
-        says_of http1 "$silence what listens there does not speak gRPC." &&
-        says_of ends "$silence the answer ends too soon." &&
-        says_of huge "$silence the answer is longer than 4 MiB." &&
-        says_of grows "$silence $damaged 5: the message needs too much memory." &&
-        says_of compressed "$silence $damaged 0: the answer is compressed." &&
-        says_of truncated "the message is cut." &&
-        says_of bad_cpu "$silence $damaged 5: the number of a CPU is out of range." &&
-        has .kubelet_error "w${silence#W} $damaged 5: the number of a CPU is out of range" &&
-        has '.workers[0].kubelet' "" && end_kubelet &&
-        explains vllm-0 0 "$silence nobody listens there: kubelet has ended or is starting."
+silence="hat kubelet gave is not known: /var/lib/kubelet"
+files_that_cannot_be_read_are_said() {
+    gives_all && gives "0-" "" &&
+        says_of "W$silence/cpu_manager_state: pod $uid, container worker: a number is missing." &&
+        has .kubelet_error "w$silence/cpu_manager_state: pod $uid, container worker: a number is missing" &&
+        has '.workers[0].kubelet' "" && put var/lib/kubelet/cpu_manager_state '{"entries":' &&
+        says_of "W$silence/cpu_manager_state: byte 12: unexpected token." &&
+        rm "$kubelet/cpu_manager_state" &&
+        says_of "W$silence/cpu_manager_state is not there, and other files of kubelet are." &&
+        mkdir "$kubelet/cpu_manager_state" &&
+        says_of "W$silence/cpu_manager_state: not a regular file: Is a directory."
 }
-check "why there is no answer is said, and the rest is explained" no_answer_is_said
+check "a file that cannot be read is said, and the rest is explained" \
+    files_that_cannot_be_read_are_said
 
-# An ordinary user sees the worker, which is its own, and not the socket.
-a_socket_that_may_not_be_opened_is_said() {
+# An ordinary user sees the worker, which is its own, and not the files.
+files_that_may_not_be_read_are_said() {
     end_worker "$of_pod"
-    start_users_on 5 && echo "$worker" >"$cgroup/cgroup.procs" && start_kubelet right &&
-        chmod 700 /var/lib/kubelet || return 1
+    rm -r "${kubelet:?}"
+    start_users_on 5 && echo "$worker" >"$cgroup/cgroup.procs" && gives_all &&
+        chmod 600 "$kubelet/cpu_manager_state" || return 1
     as=$user
-    explains vllm-0 0 "$silence this user may not open it: run cpubind as root."
+    explains vllm-0 0 "W$silence/cpu_manager_state: open: Permission denied."
     result=$?
     as=
     return $result
 }
-check_user "a socket that may not be opened is said" a_socket_that_may_not_be_opened_is_said
+check_user "files that may not be read are said" files_that_may_not_be_read_are_said
 finish

@@ -12,9 +12,9 @@ run='cc:gcc
 /usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
 /usr/include/sha2.h:libmd-dev
-/usr/include/zlib.h:zlib1g-dev
-/usr/include/nghttp2/nghttp2.h:libnghttp2-dev
-/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
+/usr/include/zlib.h:zlib1g-dev'
+
+messages='/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
 protoc-c:protobuf-c-compiler'
 
 fixtures='sqlite3:sqlite3'
@@ -26,6 +26,7 @@ srun:slurm-client
 /usr/sbin/munged:munge'
 
 check="$run
+$messages
 $fixtures
 prove:perl
 gcc:gcc
@@ -59,8 +60,7 @@ vm='prove:perl
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-system-aarch64:qemu-system-arm
-cpio:cpio
-protoc-c:protobuf-c-compiler'
+cpio:cpio'
 
 check_slurm="$run
 $cluster
@@ -84,19 +84,12 @@ lscpu:util-linux
 migratepages:numactl
 python3:python3"
 
-fuzz='cc:gcc
-/usr/include/stdio.h:libc6-dev
-/usr/include/jansson.h:libjansson-dev
-/usr/include/sqlite3.h:libsqlite3-dev
-/usr/include/sha2.h:libmd-dev
-/usr/include/zlib.h:zlib1g-dev
-/usr/include/nghttp2/nghttp2.h:libnghttp2-dev
-/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
-protoc-c:protobuf-c-compiler
+fuzz="$run
+$messages
 clang:clang
 libfuzzer:libclang-rt-dev
 llvm-cov:llvm
-llvm-profdata:llvm'
+llvm-profdata:llvm"
 
 static="$run
 git:git
@@ -118,6 +111,7 @@ strip:binutils
 dpkg-deb:dpkg"
 
 nri="$run
+$messages
 strip:binutils
 dpkg-deb:dpkg"
 
