@@ -218,8 +218,7 @@ typedef struct api_options {
     int64_t memory_limit; /* bytes, or -1 */
     int32_t memory_time;  /* seconds; 0: the usual time */
     cpubind_irqbalance_action irqbalance;
-    int32_t watch_ms; /* 0: do not watch */
-    const char *state;
+    int32_t watch_ms;         /* 0: do not watch */
     int respects_masks;       /* --all: leave processes alone that bind themselves */
     int keeps_others;         /* --others keep */
     int tree;                 /* --tree: a process and all below it */
@@ -385,6 +384,9 @@ int api_store(const api_reading *r, const api_option *row, const char *value);
 
 /* Checks --index against --processes, for the command of these words; as api_store. */
 int api_check_index(const api_options *options, const char *words, api_text *why);
+
+/* Appends what became of an option that there was. Returns 0 for any other name. */
+int api_add_retired(const char *name, api_text *why);
 
 /* Stores the value of the option `key`; a switch takes yes or no. As api_store.
  *   in      commands: bits of those that may have it, 0 for any; `value` may be written, and

@@ -148,8 +148,8 @@ static void explain_thread(const cpubind_item *item, api_text *to)
 static void explain_host_lock(const cpubind_outcomes *report, api_text *to)
 {
     const int holder = (int)report->host_holder;
-    char path[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(geteuid(), 0, path);
+    char path[CPUBIND_PLACE_SIZE];
+    cpubind_bind_usual_path(0, NULL, path);
     api_add(to, "the record of the interrupts of this host, %s, is in use by ", path);
     if (holder == 0)
         api_add(to, "another cpubind");
@@ -444,17 +444,6 @@ static void warn_memory(const listener *to, const cpubind_outcomes *report)
         warn_doubts(to, &report->memory);
 }
 
-static void warn_place(const listener *to, const cpubind_outcomes *report)
-{
-    api_text text = {"", 0};
-    if (!report->place_error)
-        return;
-    api_add(&text,
-            "the record is found with --state alone: the usual folder cannot name it: %s",
-            strerror(report->place_error));
-    warn(to, "state", &text);
-}
-
 /* A watch that gets no events. */
 static void warn_events(const listener *to, const cpubind_outcomes *report)
 {
@@ -479,7 +468,6 @@ static void warn_events(const listener *to, const cpubind_outcomes *report)
 
 static void warn_all(const listener *to, const cpubind_outcomes *report)
 {
-    warn_place(to, report);
     warn_events(to, report);
     warn_items(to, report);
     warn_irqs(to, report);
@@ -670,12 +658,12 @@ static void add_form(const char *form, api_text *to)
 static void explain_host_record(const cpubind_outcomes *report,
                                 const cpubind_linux_fault *fault, api_text *why)
 {
-    char path[CPUBIND_RECORD_PATH_SIZE];
+    char path[CPUBIND_PLACE_SIZE];
     if (strcmp(fault->what, CPUBIND_HOST_LOCK) == 0) {
         explain_host_lock(report, why);
         return;
     }
-    cpubind_bind_usual_path(geteuid(), 0, path);
+    cpubind_bind_usual_path(0, NULL, path);
     api_add(why, "the record of the interrupts of this host, %s, ", path);
     if (*report->host_form) {
         add_form(report->host_form, why);
@@ -708,21 +696,12 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
                 strerror(fault->error));
 }
 
-/* Appends the path of the record that a process has without --state. */
-static void add_usual(const api_bound *bound, api_text *to)
-{
-    char usual[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(geteuid(), bound->pid, usual);
-    api_add(to, "%s", usual);
-}
-
 /* Appends the path of the record. */
-static void add_record(const api_options *options, const api_bound *bound, api_text *to)
+static void add_record(const api_bound *bound, api_text *to)
 {
-    if (options->state)
-        api_add(to, "%s", options->state);
-    else
-        add_usual(bound, to);
+    char path[CPUBIND_PLACE_SIZE];
+    cpubind_bind_usual_path(bound->pid, NULL, path);
+    api_add(to, "%s", path);
 }
 
 /* Appends which line of a damaged record is wrong, and what was expected there. */
@@ -741,8 +720,8 @@ static void add_line(const cpubind_linux_fault *fault, api_text *to)
 }
 
 /* Explains a record that this version cannot read. */
-static void explain_damage(const api_options *options, const api_bound *bound,
-                           const cpubind_linux_fault *fault, api_text *why)
+static void explain_damage(const api_bound *bound, const cpubind_linux_fault *fault,
+                           api_text *why)
 {
     if (strcmp(fault->what, "form") == 0) {
         api_add(why, "the record of process %d ", (int)bound->pid);
@@ -751,21 +730,13 @@ static void explain_damage(const api_options *options, const api_bound *bound,
             why,
             "run the restore of that one or of a later one, or remove the record if nothing "
             "is to be put back: ");
-        add_record(options, bound, why);
+        add_record(bound, why);
         return;
     }
     api_add(why, "the record of process %d is damaged: ", (int)bound->pid);
     add_line(fault, why);
-    if (options->state && fault->line == 1) {
-        api_add(why,
-                "; if nothing is to be put back and %s is a record of cpubind, remove it; else "
-                "leave out --state: the usual record is ",
-                options->state);
-        add_usual(bound, why);
-        return;
-    }
     api_add(why, "; if nothing is to be put back, remove it: ");
-    add_record(options, bound, why);
+    add_record(bound, why);
 }
 
 /* Whether the record itself cannot be read, and not its folder. */
@@ -782,8 +753,8 @@ static int is_of_file_system(int32_t error)
 }
 
 /* Explains what is wrong with the record, its lock, or the folder of both. */
-static int explain_state(const api_options *options, const api_bound *bound,
-                         const cpubind_linux_fault *fault, api_text *why)
+static int explain_state(const api_bound *bound, const cpubind_linux_fault *fault,
+                         api_text *why)
 {
     const int is_record = is_of_record(fault);
     const int is_read = is_record || bound->is_reading || bound->is_restoring;
@@ -797,7 +768,7 @@ static int explain_state(const api_options *options, const api_bound *bound,
     if (bound->is_restoring && strcmp(fault->what, "remove") == 0) {
         api_add(why, "process %d is put back, but its record cannot be removed (%s): it is ",
                 (int)bound->pid, strerror(fault->error));
-        add_record(options, bound, why);
+        add_record(bound, why);
         return API_UNWRITTEN;
     }
     if (is_read)
@@ -818,9 +789,7 @@ static int explain_state(const api_options *options, const api_bound *bound,
                 "its lock, beside it, must be a file owned by you, no link, with one name: ");
     else
         api_add(why, "it is ");
-    add_record(options, bound, why);
-    if (!is_record && !options->state && !options->all && !options->tree)
-        api_add(why, "; or name a file: --state FILE");
+    add_record(bound, why);
     return is_read ? API_UNREADABLE : API_UNWRITTEN;
 }
 
@@ -841,8 +810,7 @@ static void explain_outcome(const api_options *options, const api_bound *bound,
     if (status == CPUBIND_LINUX_ERR_UNDONE && bound->pid == 0)
         api_add(why, "--ended");
     else if (status == CPUBIND_LINUX_ERR_UNDONE)
-        api_add(why, "--pid %d%s%s", (int)bound->pid, options->state ? " --state " : "",
-                options->state ? options->state : "");
+        api_add(why, "--pid %d", (int)bound->pid);
     else if (!bound->is_reading && !bound->is_watching)
         api_add(why, "; all is as before");
 }
@@ -859,25 +827,6 @@ static void explain_not_forced(const api_bound *bound, const cpubind_linux_fault
     else
         api_add(why, "process %d is a thread of the kernel", (int)bound->pid);
     api_add(why, ": name another process with --pid N, or bind it with --force");
-}
-
-/* Explains that the process, or the file, has another record. */
-static void explain_other_record(const api_options *options, const api_bound *bound,
-                                 const cpubind_linux_fault *fault, api_text *why)
-{
-    if (strcmp(fault->what, "another process") == 0)
-        api_add(why, "%s is the record of another process, which lives: name another file",
-                options->state ? options->state : "the file");
-    else if (strcmp(fault->what, "another record") == 0)
-        api_add(why,
-                "process %d is bound already, and its record is %s, not %s: leave out --state, "
-                "or restore it first: cpubind restore --pid %d",
-                (int)bound->pid, bound->other_path, options->state, (int)bound->pid);
-    else
-        api_add(why,
-                "process %d is bound already by another user, whose record is %s: that user "
-                "has to restore it first: cpubind restore --pid %d",
-                (int)bound->pid, bound->other_path, (int)bound->pid);
 }
 
 /* Explains that a file which says where this process runs cannot be read. */
@@ -922,15 +871,18 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         api_add(why, "wait until it has ended, or end it");
         return API_REFUSED;
     case CPUBIND_LINUX_ERR_EXISTS:
-        explain_other_record(options, bound, fault, why);
+        api_add(why,
+                "process %d is bound already by another user, whose record is %s: that user "
+                "has to restore it first: cpubind restore --pid %d",
+                (int)bound->pid, bound->other_path, (int)bound->pid);
         return API_REFUSED;
     case CPUBIND_LINUX_ERR_NOT_FORCED:
         explain_not_forced(bound, fault, why);
         return API_REFUSED;
     case CPUBIND_LINUX_ERR_STATE:
-        return explain_state(options, bound, fault, why);
+        return explain_state(bound, fault, why);
     case CPUBIND_LINUX_ERR_DAMAGED:
-        explain_damage(options, bound, fault, why);
+        explain_damage(bound, fault, why);
         return API_UNREADABLE;
     case CPUBIND_LINUX_ERR_BIRTHS:
         api_explain_births(bound->pid, why);
@@ -946,10 +898,6 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         return API_UNREADABLE;
     case CPUBIND_LINUX_ERR_MEMORY:
         return api_no_room(why);
-    case CPUBIND_LINUX_ERR_ARG:
-        api_add(why, "--state is not the name of a file: \"%s\"",
-                options->state ? options->state : "");
-        return API_USAGE;
     default:
         api_add(why, "%s: %s: %s", cpubind_linux_status_text(status), fault->what,
                 strerror(fault->error));

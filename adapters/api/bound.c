@@ -24,7 +24,6 @@ cpubind_bind_options api_bind_options(const api_options *options, int32_t pid, i
                                                        : options->memory_limit;
     const cpubind_bind_options how = {.pid = pid,
                                       .is_reading = is_reading,
-                                      .record_path = options->state,
                                       .irqbalance = options->irqbalance,
                                       .memory = options->memory,
                                       .memory_limit = limit,

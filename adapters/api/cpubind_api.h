@@ -202,7 +202,7 @@ CPB_API cpb_binding *cpb_bind(cpb_host *host, int32_t pid, const char *const *op
 
 /* Opens a process that is bound, by its record, to verify or to restore it; also from another
  * process than the one that has bound it.
- *   options  "state=FILE" */
+ *   options  none, for now */
 CPB_API cpb_binding *cpb_binding_open(int32_t pid, const char *const *options,
                                       cpb_error **error);
 

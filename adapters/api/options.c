@@ -1040,14 +1040,13 @@ const api_option api_option_rows[] = {
              BRACED) "{pool} stand for lists of CPUs, {threads} for the number of main CPUs, "
                      "or of those that a CPU quota has time for, {npu}, {node}"),
     FLAG("or-unbound", BINDING, API_RUN, API_RUN, or_unbound,
-         "start the command after any refusal, too"),
+         "start the command after any refusal, too; --auto, --numa-bind and --tree do so where "
+         "something is missing, unless --strict"),
     FLAG("strict", BINDING, 0, BINDERS, is_strict, "undo all if a part cannot be done"),
     FLAG("force", BINDING, 0, API_APPLY | API_BIND_CALL, is_forced,
          "bind PID 1, a kernel thread or a zombie, too"),
     FLAG("any-arch", BINDING, 0, BINDERS | API_MEASURE, any_arch,
          "with --rules reference: not on ARM alone"),
-    TEXT("state", "FILE", BINDING, 0, API_LIVE | API_RESTORE | API_BIND_CALL, state,
-         "the record (default: /run[/user/UID]/cpubind/PID.record)"),
     FLAG("service", BINDING, API_RESTORE, API_RESTORE, ends_service,
          "with --all: end the service of this host first; without it the service runs on, and "
          "leaves them alone"),
@@ -1154,6 +1153,23 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
     return 1;
 }
 
+int api_add_retired(const char *name, api_text *why)
+{
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"state", "it named the file of the record, which is found without it now: in "
+                  "$XDG_RUNTIME_DIR/cpubind, else in cpubind-UID below $TMPDIR; root's is in "
+                  "/run/cpubind"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            api_add(why, "; %s", rows[i].text);
+            return 1;
+        }
+    return 0;
+}
+
 int api_read_setting(api_options *options, int commands, const char *key, char *value,
                      api_text *why)
 {
@@ -1180,7 +1196,8 @@ int api_read_setting(api_options *options, int commands, const char *key, char *
         return 1;
     }
     api_add(why, "there is no option \"%s\"", key);
-    api_hint_add(&hint, why);
+    if (!api_add_retired(key, why))
+        api_hint_add(&hint, why);
     return 0;
 }
 

@@ -273,11 +273,20 @@ static int choose_rank(api_options *o, int32_t pid)
 /* Run in a process that is bound already, as by another run: the service keeps it. */
 static int leave_service(const api_options *options, api_bound *bound)
 {
-    char path[CPUBIND_RECORD_PATH_SIZE];
+    char path[CPUBIND_PLACE_SIZE];
     int is_put_back = 0;
-    cpubind_bind_usual_path(geteuid(), bound->pid, path);
+    cpubind_bind_usual_path(bound->pid, NULL, path);
     return access(path, F_OK) == 0 ? cli_let_service_go(options, bound, &is_put_back)
                                    : API_DONE;
+}
+
+/* Whether the command starts after a refusal. What this host or container lacks is no reason
+ * against it where cpubind finds the device itself; what was asked wrongly is. */
+static int starts_unbound(const api_options *o, int status)
+{
+    const int is_lacking = status == API_UNREADABLE || status == API_UNWRITTEN;
+    return o->or_unbound ||
+           ((o->is_auto || o->numa_bind || o->tree) && is_lacking && !o->is_strict);
 }
 
 static int run(api_options *options, api_bound *bound)
@@ -296,7 +305,7 @@ static int run(api_options *options, api_bound *bound)
     if (status == API_DONE && is_placeless)
         return start_unbound(options, bound);
     if (status != API_DONE)
-        return options->or_unbound ? start_unbound(options, bound) : CLI_RUN_FAILED;
+        return starts_unbound(options, status) ? start_unbound(options, bound) : CLI_RUN_FAILED;
     if (!options->quiet)
         cli_warn_outcome(bound, cpubind_bind_report(bound->binding));
     return become(options, bound, 1);
@@ -321,7 +330,7 @@ static int run_tree(api_options *options, api_bound *bound)
         status = cli_run_tree(options, child_signal, &has_started);
     if (has_started)
         return status;
-    return options->or_unbound ? start_unbound(options, bound) : CLI_RUN_FAILED;
+    return starts_unbound(options, status) ? start_unbound(options, bound) : CLI_RUN_FAILED;
 }
 
 int cli_run(int argc, char **argv)

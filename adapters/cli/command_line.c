@@ -199,7 +199,9 @@ static void add_full_names(enum api_command command, const char *text, api_text 
     api_hint hint = {.word = word};
     int n = 0;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
-    if (add_foreign_name(command, word, why) || add_other_command(command, word, why))
+    if (add_foreign_name(command, word, why) || add_other_command(command, word, why) ||
+        (command & (API_LIVE | API_RESTORE) && strncmp(word, "--", 2) == 0 &&
+         api_add_retired(word + 2, why)))
         return;
     for (const api_option *row = api_option_rows; row->dashed; row++) {
         if (!(row->commands & (int)command) || !row->text || strlen(text) <= 2)
@@ -372,9 +374,9 @@ static const char *tree_conflict(const api_options *o, enum api_command command)
     const cpubind_request *q = &o->request;
     if (command == API_APPLY && !o->pid)
         return "--tree is a process and all below it: name it with --pid N";
-    if (o->all || o->state || api_names_device(o) || q->has_rank || q->visible || o->is_auto)
+    if (o->all || api_names_device(o) || q->has_rank || q->visible || o->is_auto)
         return "--tree finds the device of each process: leave out --all, --device, --npu, "
-               "--rank, --auto, --visible and --state";
+               "--rank, --auto and --visible";
     if (o->numa_bind || o->n_numa_node > 0 || o->n_numa_cpus > 0 || o->forces_lists)
         return "--tree binds by the plan: leave out --numa-bind and its lists";
     if (q->n_process > 0 || o->has_index)
@@ -392,9 +394,9 @@ static const char *all_conflict(const api_options *o, enum api_command command)
     const cpubind_request *q = &o->request;
     if (api_device_conflict(o))
         return api_device_conflict(o);
-    if (o->pid || o->state || api_names_device(o) || q->has_rank || q->visible)
+    if (o->pid || api_names_device(o) || q->has_rank || q->visible)
         return "--all is every process that uses a device: leave out --pid, --device, --npu, "
-               "--rank, --visible and --state";
+               "--rank and --visible";
     if (q->n_process > 0 || o->has_index)
         return "--all counts the processes of each device itself: leave out --processes and "
                "--index";
@@ -431,11 +433,11 @@ static const char *printing_conflict(const api_options *o)
 /* Those that say what is put back. */
 static const char *restore_conflict(const api_options *o)
 {
-    if (o->all && (o->pid || o->state))
+    if (o->all && o->pid)
         return "--all is every process on record; give it alone";
     if (o->ends_service && !o->all)
         return "--service ends the service of the host, too: give --all with it";
-    if (o->is_ended && (o->pid || o->state || o->all))
+    if (o->is_ended && (o->pid || o->all))
         return "--ended is every process on record that has ended; give it alone";
     return NULL;
 }

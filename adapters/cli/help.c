@@ -52,6 +52,8 @@ static const char environment_help[] =
     "  CUDA_VISIBLE_DEVICES       the visible GPUs, as each vendor's variable does\n"
     "  CPUBIND_RULES              near or reference (else --rules)\n"
     "  DRA_CPUSET_*               the CPUs of this container alone: --scope own\n"
+    "  XDG_RUNTIME_DIR, TMPDIR    where records of an ordinary user are: cpubind in the\n"
+    "                             first, else cpubind-UID in the other\n"
     "  COLUMNS, NO_COLOR          the width of the map; no colours\n"
     "\n"
     "A list is written as taskset takes it: 0-3,6 or 0-30:2, in any order. An option\n"
@@ -119,7 +121,7 @@ static const cli_help helps[] = {
      "compares with the record of apply or run. Changes nothing.\n",
      NULL},
     {API_RESTORE, "restore",
-     "Usage: cpubind restore [--pid N | --all [--service] | --ended] [--state FILE]\n"
+     "Usage: cpubind restore [--pid N | --all [--service] | --ended]\n"
      "Restores threads, interrupts and irqbalance as they were before apply or run.\n"
      "Whatever somebody else has moved since stays; memory stays where it is.\n",
      NULL},

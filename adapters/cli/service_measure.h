@@ -9,6 +9,7 @@
 #define CPUBIND_CLI_SERVICE_MEASURE_H
 
 #include "../host/host_bind.h"
+#include "../measure/last.h"
 #include "settings.h"
 
 typedef enum cli_measure_end {
@@ -25,7 +26,7 @@ typedef struct cli_service_measure {
     int out, err;    /* what it prints */
     int32_t *worker; /* that it measures */
     int32_t n;
-    char former[80]; /* the file of the settings before */
+    char former[CPUBIND_LAST_PATH_SIZE]; /* the file of the settings before */
 } cli_service_measure;
 
 /* Chooses the workers: all that are bound. To be called before the service lets go of them.

@@ -290,7 +290,6 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     how.pid = e->row.pid;
-    how.record_path = NULL;
     how.other_path = e->other_path;
     how.host_wait_ms = how.is_watching ? HOST_WAIT_MS : 0;
     if (e->device < 0 || e->row.parent)

@@ -5,7 +5,6 @@
 #include "last.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/file.h>
 
 #include "../linux/kernel/files.h"
@@ -76,9 +75,7 @@ cpubind_linux_fault cpubind_last_keep(const cpubind_sys *sys, const char *name,
                                       const char *text, int32_t len,
                                       char path[CPUBIND_LAST_PATH_SIZE])
 {
-    char parent[CPUBIND_RUN_PARENT_SIZE];
-    cpubind_run_parent(sys->geteuid(), parent);
-    (void)snprintf(path, CPUBIND_LAST_PATH_SIZE, "/%s/cpubind/%s", parent, name);
+    cpubind_run_file_path(sys, name, path);
     return write_file(sys, name, 0600, text, len);
 }
 

@@ -14,7 +14,7 @@
 #define CPUBIND_LAST_MAX (1 << 20)
 
 /* Room for the path of a file, with its NUL. */
-#define CPUBIND_LAST_PATH_SIZE 80
+#define CPUBIND_LAST_PATH_SIZE 4096
 
 /* Takes the lock of measurements; the kernel releases it when this process ends.
  *   out     *fd: to be closed; unchanged on failure

@@ -11,9 +11,10 @@ else
         echo "cpubind: not all could be put back: mend it, or set CPUBIND_KEEP=1 to leave it" >&2
         exit 1
     }
-    for folder in "$root"/run/user/*/cpubind; do
+    for folder in "$root"/run/user/*/cpubind "$root"/tmp/cpubind-*; do
         [ -d "$folder" ] || continue
-        user=$(id -nu "$(basename "$(dirname "$folder")")" 2>/dev/null) || continue
+        # shellcheck disable=SC2046
+        user=$(set -- $(ls -ldn "$folder") && id -nu "$3" 2>/dev/null) || continue
         runuser -u "$user" -- "$root/usr/bin/cpubind" restore --all --quiet ||
             echo "cpubind: processes that $user has bound stay bound" >&2
     done

@@ -70,19 +70,18 @@ collect_binding() {
     make_own_host "$out/own" || return 1
     sleep 60 &
     worker=$!
-    state=$out/state.json
     collect report apply --any-arch --pid $worker --npu 0 --root "$out/own" --scope own \
-        --rules reference --strategy global_slice --allowed "$own_cpu" --state "$state"
-    collect report verify --pid $worker --state "$state"
+        --rules reference --strategy global_slice --allowed "$own_cpu"
+    collect report verify --pid $worker
     taskset -pc "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" \
         $worker >"$out/err" 2>&1
-    collect report verify --pid $worker --state "$state"
-    collect report restore --pid $worker --state "$state"
-    collect error verify --pid $worker --state "$state"
+    collect report verify --pid $worker
+    collect report restore --pid $worker
+    collect error verify --pid $worker
     collect error apply --pid $worker --no-such-option
     kill $worker
     wait $worker 2>"$out/err"
-    collect error verify --pid $worker --state "$state"
+    collect error verify --pid $worker
     cat "$out/report.all"
     [ "$(wc -l <"$out/report.all")" -eq 4 ]
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Hosts are the fixtures and one host of this machine's own CPUs, in memory. A process that is
- * bound is a child of the test, and its record is in a folder of the test. Options, messages,
+ * bound is a child of the test. Options, messages,
  * formats and explanations are in tests/cases/command_*.txt, by the same functions.
  */
 #define _GNU_SOURCE
@@ -368,8 +368,6 @@ TEST(threads_plan_from_one_host)
 
 /* == Binding ================================================================ */
 
-static char folder[64], state[80]; /* a folder for each test, and the option of its record */
-
 /* A host of one 950 with the CPUs of this process, two of them. */
 static cpb_host *own_host(int32_t cpu[2])
 {
@@ -438,9 +436,7 @@ TEST(a_process_is_bound_verified_bound_again_and_restored)
                                    allowed,
                                    "memory=none",
                                    "any-arch=yes",
-                                   state,
                                    NULL};
-    const char *const where[] = {state, NULL};
     cpb_binding *b, *later;
     snprintf(allowed, sizeof allowed, "allowed=%d", (int)cpu[1]);
     put_on(child, cpu[0], cpu[1]);
@@ -455,7 +451,7 @@ TEST(a_process_is_bound_verified_bound_again_and_restored)
     cpb_error_free(error);
     error = NULL;
     put_on(child, cpu[0], cpu[1]);
-    later = cpb_binding_open(child, where, &error);
+    later = cpb_binding_open(child, NULL, &error);
     assert_non_null(later);
     assert_int_equal(cpb_binding_verify(later, &error), 1);
     assert_non_null(strstr(cpb_binding_json(later), "\"wrong\""));
@@ -472,7 +468,7 @@ TEST(a_process_is_bound_verified_bound_again_and_restored)
     assert_int_equal(cpb_binding_restore(later, &error), 0);
     cpb_binding_close(later);
     end_child(child);
-    assert_null(cpb_binding_open(child, where, &error));
+    assert_null(cpb_binding_open(child, NULL, &error));
     assert_string_equal(cpb_error_code(error), "gone");
     cpb_error_free(error);
 }
@@ -512,9 +508,8 @@ TEST(a_process_is_bound_to_an_accelerator)
     cpb_error *error = NULL;
     cpb_host *host = own_gpus(cpu);
     const pid_t child = start_child();
-    const char *const by_address[] = {"device=gpu1", "memory=none", state, NULL};
-    const char *const by_rank[] = {"class=0302", "rank=0", "memory=none", state, NULL};
-    const char *const where[] = {state, NULL};
+    const char *const by_address[] = {"device=gpu1", "memory=none", NULL};
+    const char *const by_rank[] = {"class=0302", "rank=0", "memory=none", NULL};
     cpu_set_t set;
     cpb_binding *b;
     put_on(child, cpu[0], cpu[1]);
@@ -533,7 +528,7 @@ TEST(a_process_is_bound_to_an_accelerator)
         assert_int_equal(cpb_binding_again(b, &error), 1);
         assert_int_equal(cpus_of(child), 1);
         cpb_binding_close(b);
-        b = cpb_binding_open(child, where, &error);
+        b = cpb_binding_open(child, NULL, &error);
         assert_non_null(b);
         assert_int_equal(cpb_binding_verify(b, &error), 0);
         assert_int_equal(cpb_binding_restore(b, &error), 1);
@@ -562,7 +557,7 @@ TEST(an_accelerator_that_is_not_there_is_refused)
     const pid_t child = start_child();
     const int32_t before = cpus_of(child);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *const options[] = {rows[i].option[0], state, rows[i].option[1], NULL};
+        const char *const options[] = {rows[i].option[0], rows[i].option[1], NULL};
         cpb_error *error = NULL;
         assert_null(cpb_bind(host, child, options, &error));
         expect_error(&error, rows[i].code, rows[i].words);
@@ -579,14 +574,15 @@ TEST(what_cannot_be_bound_is_refused_before_anything_changes)
     } rows[] = {{"scope=own", "usage", "say which device: device=NAME"},
                 {"npu=x", "usage", "--npu \"x\", character 1"},
                 {"npu=0", "not_arm", "use --rules near"},
-                {"watch=1", "usage", "there is no option \"watch\""}};
+                {"watch=1", "usage", "there is no option \"watch\""},
+                {"state=/tmp/x", "usage", "is found without it now: in $XDG_RUNTIME_DIR"}};
     int32_t cpu[2];
     cpb_host *host = own_host(cpu);
     const pid_t child = start_child();
     const int32_t before = cpus_of(child);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *const options[] = {
-            rows[i].option, "rules=reference", "total=1", "device-type=950", state, NULL};
+        const char *const options[] = {rows[i].option, "rules=reference", "total=1",
+                                       "device-type=950", NULL};
         cpb_error *error = NULL;
 #if defined(__arm__) || defined(__aarch64__)
         if (strcmp(rows[i].code, "not_arm") == 0)
@@ -652,18 +648,4 @@ TEST(the_budget_is_that_of_the_core)
     assert_string_equal(cpb_version(), CPUBIND_VERSION);
 }
 
-SETUP(make_folder)
-{
-    (void)snprintf(folder, sizeof folder, "/tmp/cpubind-api-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(state, sizeof state, "state=%s/record", folder);
-    return 0;
-}
-
-SETUP(remove_folder)
-{
-    (void)unlink(state + strlen("state="));
-    return rmdir(folder);
-}
-
-TEST_FILE(make_folder, remove_folder)
+TEST_FILE(NULL, NULL)

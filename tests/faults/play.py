@@ -21,7 +21,7 @@ AT_ONCE = 'smp_affinity_list|cpumask|this interrupt'
 # may hold one), what npu-smi has said (for other ranks), the service's and the measurement's own,
 # and temporary files of killed commands that no lock is for.
 PASSED = (r'\.lock$|\.json$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
-          r'/\.([0-9]+\.path|host\.record)\.[^/]*$|/asked$')
+          r'/\.host\.record\.[^/]*$|/asked$')
 
 # Files of a host whose text is a part of a binding.
 VALUES = r'/(smp_affinity_list|cpumask|bans)$'
@@ -219,10 +219,12 @@ def binds(play, result, now, what):
 
 
 def runs(play, result, now, what):
-    """The command runs bound, or does not run, and nothing is on record of it."""
-    if what not in ABSENT and result.rc == 0 and result.out != play.right.out:
+    """The command runs bound; or it does not run, or it is said that it runs unbound, and nothing is
+    on record of it."""
+    is_free = result.rc != 0 or 'started without being bound' in result.err
+    if what not in ABSENT and not is_free and result.out != play.right.out:
         return f'bound to {result.out!r}'
-    if result.rc != 0 and (result.out or not is_as(now, play.before)):
+    if is_free and ((result.rc != 0 and result.out) or not is_as(now, play.before)):
         return f'{result.said()}, but {play.differs(now, play.before)}'
     return None
 

@@ -142,8 +142,6 @@ SCENES = (
     Scene('apply', BIND, binds),
     Scene('apply again', BIND, binds, BIND),
     Scene('apply anew', 'apply --pid {0} --root {host} --memory none --exclude {a}', binds, BIND),
-    Scene('apply to a file', f'{BIND} --state /run/mine', binds,
-          mend='restore --pid {0} --state /run/mine'),
     Scene('apply all', BIND_ALL, binds, **TWO, **SEES),
     Scene('apply tree', 'apply --tree --pid {0} --root {host} --memory none --keep {b}', binds,
           workers=(), setup=start_tree, **SEES),

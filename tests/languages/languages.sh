@@ -79,8 +79,7 @@ json() { # file, path
 }
 
 run_example() { # language, host: prints what it printed, and its exit status
-    rm -f "$out/state.json"
-    "$out/example-$1" "fixtures/hosts/$2.host" "$out/own" "$own_cpu" "$out/state.json" \
+    "$out/example-$1" "fixtures/hosts/$2.host" "$out/own" "$own_cpu" \
         >"$out/said" 2>"$out/err"
     status=$?
 }
@@ -134,8 +133,7 @@ binds_itself() { # language
     run_example "$1" a2-192cpu-8npu
     cat "$out/said" "$out/err"
     [ $status -eq 0 ] && grep -qx "bound to $own_cpu" "$out/said" &&
-        grep -qx "not in place: 0" "$out/said" && grep -qx "restored: yes" "$out/said" &&
-        [ ! -e "$out/state.json" ]
+        grep -qx "not in place: 0" "$out/said" && grep -qx "restored: yes" "$out/said"
 }
 
 test_cxx() { # standard

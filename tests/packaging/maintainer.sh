@@ -132,7 +132,8 @@ removal_with_nothing_bound() {
 # A user's own bindings are in the folder of that user.
 removal_gives_those_of_users_back() {
     id nobody >/dev/null 2>&1 && user=$(id -u nobody) || return 0
-    new_root 1 && install_version 1.0.0 && chmod 755 "$out" && mkdir -p "$root/run/user/$user/cpubind" &&
+    new_root 1 && install_version 1.0.0 && chmod 755 "$out" && mkdir -p "$root/tmp/cpubind-$user" &&
+        chown "$user" "$root/tmp/cpubind-$user" &&
         cat >"$out/bin/runuser" <<EOF
 #!/bin/sh
 echo "runuser \$*" >>"$out/calls"

@@ -103,11 +103,10 @@ static_applies() { # architecture
     pid=$!
     # shellcheck disable=SC2086
     $emulator "$static/cpubind-$1" apply --pid $pid --npu 0 --root "$here/fixtures/hosts/$host.host" --any-arch \
-        --allowed 0-639 --memory none --state "$out/record" >"$out/text" 2>&1
+        --allowed 0-639 --memory none >"$out/text" 2>&1
     status=$?
     cat "$out/text"
     kill $pid
-    rm -f "$out/record"
     # The CPUs of the host are not those of this machine: bound, or refused with a sentence.
     [ $status -le 4 ] && grep -qE 'cpubind: |bound' "$out/text"
 }

@@ -2,7 +2,7 @@
 """test_bind.py - bindings of live processes, threads, and closed objects
 
 Binds only processes and threads that a test starts. The host is one 950 in memory with two of
-the CPUs of this process; records are in a temporary folder.
+the CPUs of this process.
 """
 import json
 import os
@@ -10,7 +10,6 @@ import platform
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
@@ -45,9 +44,6 @@ def bind_options(**more):
 @unittest.skipIf(len(CPUS) < 2, "this process has one CPU")
 class TestBinding(unittest.TestCase):
     def setUp(self):
-        self.place = tempfile.TemporaryDirectory()
-        self.addCleanup(self.place.cleanup)
-        self.state = os.path.join(self.place.name, "state.json")
         self.worker = subprocess.Popen([sys.executable, "-c", WORKER], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE)
         self.addCleanup(self.end_worker)
@@ -65,8 +61,7 @@ class TestBinding(unittest.TestCase):
 
     def bind(self, **more):
         with small_host() as host:
-            return host.bind(self.pid, **bind_options(npu=0, memory="none", any_arch=True,
-                                                      state=self.state, **more))
+            return host.bind(self.pid, **bind_options(npu=0, memory="none", any_arch=True, **more))
 
     def test_a_process_is_bound_verified_bound_again_and_restored(self):
         binding = self.bind()
@@ -98,7 +93,7 @@ class TestBinding(unittest.TestCase):
 
     def test_a_binding_is_opened_by_its_record(self):
         self.bind().close()
-        with cpubind.open_binding(self.pid, state=self.state) as later:
+        with cpubind.open_binding(self.pid) as later:
             self.assertEqual(later.verify(), 0)
             with self.assertRaises(cpubind.Error) as caught:
                 later.again()
@@ -115,7 +110,7 @@ class TestBinding(unittest.TestCase):
                 host.put(device + name, text + "\n")
             host.put("sys/devices/system/node/node%d/cpulist" % i, "%d\n" % cpu)
         for options in ({"pci": "0000:02:00.0"}, {"class_": "0302", "rank": 1}):
-            with host.bind(self.pid, memory="none", state=self.state, **options) as binding:
+            with host.bind(self.pid, memory="none", **options) as binding:
                 self.assertEqual(self.cpus(), CPUS[1:])
                 self.assertEqual(binding.report()["pci"], "0000:02:00.0")
                 os.sched_setaffinity(self.pid, CPUS)
@@ -132,10 +127,10 @@ class TestBinding(unittest.TestCase):
         ended = subprocess.Popen([sys.executable, "-c", ""])
         ended.wait()
         with self.assertRaises(cpubind.Error) as caught:
-            cpubind.open_binding(ended.pid, state=self.state)
+            cpubind.open_binding(ended.pid)
         self.assertEqual(caught.exception.code, "gone")
         with self.assertRaises(cpubind.Error) as caught:
-            cpubind.bind(npu=0, pid=ended.pid, any_arch=True, state=self.state)
+            cpubind.bind(npu=0, pid=ended.pid, any_arch=True)
         self.assertEqual(caught.exception.code, "gone")
 
     def test_a_refusal_changes_nothing(self):
@@ -144,7 +139,7 @@ class TestBinding(unittest.TestCase):
                               ({"npu": 7, "any_arch": True}, None)):
             with self.subTest(options), small_host() as host:
                 with self.assertRaises(cpubind.Error) as caught:
-                    host.bind(self.pid, **bind_options(state=self.state, **options))
+                    host.bind(self.pid, **bind_options(**options))
                 self.assertTrue(caught.exception.text)
                 if code:
                     self.assertEqual(caught.exception.code, code)
@@ -153,7 +148,7 @@ class TestBinding(unittest.TestCase):
                 self.assertEqual(self.cpus(), CPUS)
         if not platform.machine().startswith(("aarch64", "arm")):
             with small_host() as host, self.assertRaises(cpubind.Error) as caught:
-                host.bind(self.pid, **bind_options(npu=0, state=self.state))
+                host.bind(self.pid, **bind_options(npu=0))
             self.assertEqual(caught.exception.code, "not_arm")
         self.assertEqual(self.cpus(), CPUS)
 

@@ -411,7 +411,7 @@ all_is_free() {
 
 # But for what npu-smi has printed, and the files of a service.
 no_record() {
-    record_found=$(find /run/cpubind /run/user/65534/cpubind -mindepth 1 ! -name 'npu-smi*' \
+    record_found=$(find /run/cpubind /run/user/65534/cpubind /tmp/cpubind-65534 -mindepth 1 ! -name 'npu-smi*' \
         ! -name 'service.*' 2>/dev/null)
     [ -z "$record_found" ] && return 0
     echo "on record: $record_found"

@@ -15,8 +15,6 @@ is_kept() { # file
 folder_is_no_link() {
     mkdir "$out/target" && ln -s "$out/target" /run/cpubind &&
         refuses 4 "nothing was" apply --npu 0 && rm /run/cpubind &&
-        [ -z "$(ls -A "$out/target")" ] && ln -s "$out/target" "$out/link" &&
-        refuses 4 "nothing was" apply --npu 0 --state "$out/link/state" &&
         [ -z "$(ls -A "$out/target")" ] && all_is_free
 }
 rm -rf /run/cpubind
@@ -62,38 +60,22 @@ lock_is_a_file_of_ours() {
 }
 check_worker "a lock that is no file of the user is refused" lock_is_a_file_of_ours
 
-# A missing folder is not created.
-record_without_a_folder() {
-    state=$out/no-such-folder/state
-    refuses 4 "the changes could not be recorded (folder: No such file or directory)" \
-        apply --npu 0 --state "$state" && said "its folder must exist, be owned by you" &&
-        for command in verify restore; do
-            refuses 3 "the record of process $worker cannot be read (folder: No such file" \
-                $command --state "$state" || return 1
-        done && [ ! -e "$out/no-such-folder" ] || return 1
-    for state in "" "$out/" "$out/.." .; do
-        for command in "apply --npu 0" verify restore; do
-            refuses 2 "--state is not the name of a file: \"$state\"" $command --state "$state" ||
-                return 1
-        done
-    done
-    all_is_free
-}
-check_worker "a missing folder for the record is refused" record_without_a_folder
-
 record_without_room() {
-    mkdir "$out/ro" "$out/full" && mount -t tmpfs -o ro,mode=755 tmpfs "$out/ro" &&
-        mount -t tmpfs -o size=4k,mode=755 tmpfs "$out/full" || return 1
-    head -c 4096 /dev/zero >"$out/full/zeros"
-    refuses 4 "(lock: Read-only file system), so nothing was changed; its file system must be \
-writable and have room: $out/ro/state" apply --npu 0 --state "$out/ro/state" &&
-        refuses 4 "No space left on device" apply --npu 0 --state "$out/full/state" &&
-        [ "$(ls -A "$out/full")" = zeros ] && all_is_free
+    folder=/run/cpubind
+    mkdir -p $folder && mount -t tmpfs -o ro,mode=755 tmpfs $folder &&
+        refuses 4 "(lock: Read-only file system), so nothing was changed; its file system must be \
+writable and have room: $folder/$worker.record" apply --npu 0
+    room_status=$?
+    umount $folder && mount -t tmpfs -o size=4k,mode=755 tmpfs $folder || return 1
+    head -c 4096 /dev/zero >$folder/zeros
+    refuses 4 "No space left on device" apply --npu 0 && [ "$(ls -A $folder)" = zeros ]
+    full_status=$?
+    umount $folder && [ $room_status = 0 ] && [ $full_status = 0 ] && all_is_free
 }
 check_worker "a full or read-only file system is named, and nothing is changed" \
     record_without_room
 
-# The command writes to no path from the environment.
+# Root's records are in one place.
 odd_environment() {
     mkdir "$out/odd" && cd "$out/odd" || return 1
     for folder in "$out/odd" /proc/self /nowhere "" "../.." "$(printf 'a\nb')"; do
@@ -108,7 +90,61 @@ odd_environment() {
     done
     cd "$OLDPWD" && all_is_free
 }
-check_worker "nothing is written to paths from the environment" odd_environment
+check_worker "root writes nothing to paths from the environment" odd_environment
+
+# -- The place of an ordinary user -------------------------------------------------
+
+# Starts a worker of the user, and sets the words that bind it, in an environment.
+# shellcheck disable=SC2086
+of_user() { # NAME=VALUE ... command ...
+    as_user="$user env -u XDG_RUNTIME_DIR -u TMPDIR"
+    while [ "${1%%=*}" != "$1" ]; do
+        as_user="$as_user $1" && shift
+    done
+    command=$1 && shift
+    $as_user "$CPUBIND" "$command" --pid "$worker" "$@"
+}
+
+start_users_worker() {
+    as=$user
+    start_sleeper
+    as=
+    worker=$sleeper
+}
+
+binds_in() { # folder, NAME=VALUE ...
+    place=$1 && shift
+    says 0 "npu0" of_user "$@" apply $host --npu 0 --memory none && [ -e "$place/$worker.record" ] &&
+        says 0 "as it should be" of_user "$@" verify && says 0 "put back" of_user "$@" restore &&
+        [ ! -e "$place/$worker.record" ]
+}
+
+# In a session, in one that su(1) has left another user's variables, and in a container.
+# shellcheck disable=SC2086
+places_of_a_user() {
+    own=/tmp/own && mkdir -p $own /tmp/roots && chown 65534 $own && start_users_worker &&
+        binds_in $own/cpubind XDG_RUNTIME_DIR=$own TMPDIR=/tmp/roots &&
+        binds_in /run/user/65534/cpubind && binds_in /run/user/65534/cpubind \
+            XDG_RUNTIME_DIR=/tmp/roots && rm -r /run/user/65534 &&
+        binds_in /tmp/cpubind-65534 XDG_RUNTIME_DIR=/run/user/65534 TMPDIR=relative &&
+        [ "$(stat -c %a:%u /tmp/cpubind-65534)" = 700:65534 ] &&
+        binds_in $own/cpubind-65534 TMPDIR=$own
+}
+check_user "an ordinary user has a place for records" places_of_a_user
+
+# Somebody else was there first, or may come later.
+# shellcheck disable=SC2086
+squatted_place() {
+    place=/tmp/cpubind-65534 && rm -rf $place /run/user/65534 && start_users_worker || return 1
+    for way in "mkdir -m 700" "ln -s $out" "touch" "install -d -o 65534 -m 777"; do
+        $way $place || return 1
+        refuses 4 "so nothing was changed; its folder must exist, be owned by you and writable by \
+nobody else: $place/$worker.record" of_user apply $host --npu 0 --memory none && rm -rf $place || return 1
+    done
+    mkdir -m 777 /tmp/open && refuses 4 "nobody else: /tmp/open/cpubind-65534/" of_user \
+        TMPDIR=/tmp/open apply $host --npu 0 --memory none && [ -z "$(ls /tmp/open)" ]
+}
+check_user "a place that is not the user's alone is refused and named" squatted_place
 
 # -- What is in them -------------------------------------------------------------
 

@@ -82,48 +82,18 @@ check_worker "what the dead leave is removed, and restore --ended restores it" \
 # One whose writer lives, or may live in another pid namespace, stays.
 killed_writers_leave_nothing() {
     mkdir -p /run/cpubind
-    for left in .4711.path.999999.0 .host.record.999999.0 .service.claims.999999.12 \
-        .4711.path.$$.0; do
+    for left in .host.record.999999.0 .service.claims.999999.12 .host.record.$$.0; do
         touch -d "@$(($(date +%s) - 120))" "/run/cpubind/$left.tmp" || return 1
     done
-    : >/run/cpubind/.4711.path.999999.1.tmp
+    : >/run/cpubind/.host.record.999999.1.tmp
     says 0 "" "$CPUBIND" restore --all &&
         [ "$(cd /run/cpubind && echo .[0-9hs]*)" = \
-            ".4711.path.$$.0.tmp .4711.path.999999.1.tmp" ] &&
-        rm /run/cpubind/.4711.*
+            ".host.record.$$.0.tmp .host.record.999999.1.tmp" ] &&
+        rm /run/cpubind/.host.*
 }
 check "what killed writers leave is removed a minute later" killed_writers_leave_nothing
 
 # -- One record for a process ----------------------------------------------------
-
-# With --state the record is found without it, and no other one is made.
-one_record_for_a_process() {
-    usual=$state
-    state=$out/state
-    apply --npu 0 --state "$state" && says 0 "as it should be" verify &&
-        refuses 1 "process $worker is bound already, and its record is $state, not " apply \
-            --npu 5 --state "$state.other" && [ ! -e "$state.other" ] && is_at worker $main &&
-        says 0 "npu5" apply --npu 5 && [ ! -e "$usual" ] && says 0 "put back" restore &&
-        all_is_free && [ ! -e "$state" ] || return 1
-    apply --npu 0 && refuses 1 "its record is $usual, not $state" apply --npu 5 --state \
-        "$state" &&
-        [ ! -e "$state" ] && says 0 "put back" restore &&
-        (cd "$out" && says 0 "" apply --npu 0 --state relative) &&
-        says 0 "as it should be" verify &&
-        says 0 "process $worker: put back" "$CPUBIND" restore --all && all_is_free &&
-        [ ! -e "$out/relative" ]
-}
-check_worker "a process has one record, found without --state" one_record_for_a_process \
-    acl_thread
-
-# A file that is the record of another process, which lives, is left alone.
-record_of_another_process() {
-    state=$out/state
-    start_sleeper && apply --npu 0 --state "$state" && cp "$state" "$out/kept" &&
-        refuses 1 "$state is the record of another process, which lives" "$CPUBIND" restore \
-            --pid "$sleeper" --state "$state" && cmp "$state" "$out/kept" && is_at worker $main
-}
-check_worker "a record of another process is left alone" record_of_another_process
 
 # Root and the owner of a process: one of them at a time.
 # shellcheck disable=SC2086

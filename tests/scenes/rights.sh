@@ -18,16 +18,6 @@ another_users_process() {
 }
 check_users_worker "a process of another user is refused" another_users_process
 
-# A user without a session has no folder for records.
-# shellcheck disable=SC2086
-user_without_a_folder() {
-    rm -r /run/user/65534
-    refuses 4 "--state FILE" $user "$CPUBIND" apply --pid "$worker" $host --npu 0 --memory \
-        none &&
-        all_is_free
-}
-check_users_worker "a user without a folder for records must name a file" user_without_a_folder
-
 # The environment of a process that is not dumpable is not known to its own user.
 unread_environment() {
     $user /usr/bin/python3 -c 'import ctypes, time

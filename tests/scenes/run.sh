@@ -118,6 +118,26 @@ starts_unbound() {
 check "run --or-unbound starts the command after a refusal" starts_unbound
 "$CPUBIND" restore --all --quiet
 
+# What is missing is said, and the command starts; what was asked wrongly is an error.
+# shellcheck disable=SC2086
+starts_with_what_there_is() {
+    rm -r /run/user/65534
+    for way in --auto --numa-bind --tree; do
+        set -- $user env TMPDIR=/nowhere LOCAL_RANK=0 "$CPUBIND" run $host $way
+        says 7 "" "$@" -- sh -c 'exit 7' || return 1
+        [ $way = --tree ] && continue
+        said ": No such file or directory), so nothing was changed; its folder must exist, be \
+owned by you and writable by nobody else: /nowhere/cpubind-65534/" &&
+            said "warning: the command is started without being bound" &&
+            refuses 125 "/nowhere/cpubind-65534/" "$@" --strict -- true || return 1
+    done
+    refuses 125 "rank 99" $user env LOCAL_RANK=99 "$CPUBIND" run $host --auto -- true &&
+        says 0 "" $user env LOCAL_RANK=0 "$CPUBIND" run $host --auto -- true &&
+        ! said "without being bound" >"$out/other" && [ -d /tmp/cpubind-65534 ]
+}
+check_user "run --auto, --numa-bind and --tree start with what there is" starts_with_what_there_is
+rm -rf /tmp/cpubind-65534
+
 # That of the process, too, which has ended.
 every_mask_is() { # CPUs
     ! grep -vx "$1" "$CPUBIND_SHIM"/[0-9]*

@@ -155,9 +155,8 @@ has_statuses_of_run() {
         says 0 out "$@" --quiet -- echo out &&
         says 127 "cannot be run" "$@" --quiet -- "$out/no-such" &&
         says 126 "cannot be run" "$@" --quiet -- "$out" &&
-        says 125 '' "$CPUBIND" run --tree --root "$CPUBIND_SHIM" -- sh -c 'exit 3' &&
-        says 3 "without being bound" "$CPUBIND" run --tree --or-unbound --root "$CPUBIND_SHIM" \
-            -- \
+        says 125 '' "$CPUBIND" run --tree --strict --root "$CPUBIND_SHIM" -- sh -c 'exit 3' &&
+        says 3 "without being bound" "$CPUBIND" run --tree --root "$CPUBIND_SHIM" -- \
             sh -c 'exit 3' && says 0 value "$@" --env NAME=value -- sh -c 'echo $NAME'
 }
 check "exit statuses are those of run" has_statuses_of_run

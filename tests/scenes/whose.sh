@@ -71,43 +71,7 @@ is_in_use() {
 }
 check_worker "nor is one that somebody works with" is_in_use
 
-# -- Where a record is said to be ----------------------------------------------------
-
-# <pid>.path names the record of --state. One that is no such text, is stale, or could be another
-# user's names none.
-names_nothing() {
-    state=$out/state
-    place=/run/cpubind/$worker.path
-    apply --npu 0 --state "$state" && cp "$place" "$out/place" && says 0 "" verify || return 1
-    for text in "" x "1 /" "1 /x
-2" " /x" "x /x" "1 x" "-1 /x" "9$(cat "$out/place")" "$(sed "s, $PWD/, ," "$out/place")"; do
-        echo "$text" >"$place"
-        refuses 1 "nothing is on record of process $worker" verify || return 1
-    done
-    cat "$out/place" >"$place" && chmod 666 "$place" &&
-        refuses 1 "nothing is on record of process $worker" verify && chmod 600 "$place" &&
-        says 0 "put back" restore && all_is_free && [ ! -e "$place" ]
-}
-check_worker "a file that names the record may be no other text" names_nothing
-
-has_long_name() {
-    state=$out/$(printf 'n%.0s' $(seq 220))
-    apply --npu 0 --state "$state" && says 0 "" verify && says 0 "put back" restore &&
-        [ ! -e "$state" ] && state=$state-$(printf 'n%.0s' $(seq 40)) &&
-        refuses 4 "(name: File name too long), so nothing was changed" apply --npu 0 --state "$state" &&
-        all_is_free
-}
-check_worker "a name has room for those beside it" has_long_name
-
-is_sticky() {
-    mkdir -m 1777 /tmp/sticky && state=/tmp/sticky/state && apply --npu 0 --state "$state" &&
-        says 0 "put back" restore && all_is_free && rm -rf /run/cpubind &&
-        mkdir -m 1777 /run/cpubind && refuses 4 "nothing was changed" apply --npu 0
-    sticky_status=$?
-    rm -rf /run/cpubind
-    return $sticky_status
-}
-check_worker "a sticky folder is allowed for a named file alone" is_sticky
+# -- Files beside it -------------------------------------------------------------
 
 is_too_long() {
     apply --npu 0 && cp "$state" "$out/good" && truncate -s 100M "$state" &&

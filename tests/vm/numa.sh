@@ -115,14 +115,14 @@ the node of a device without allowed CPUs|0-7|default|the command is started wit
 a cpuset without the memory of the node|16-23|default|falling back to CPU-only binding|in_cpuset - 0-1 lists --numa-bind-nodes 2 --index 0
 bind refused: preferred|32-39|prefer:4|falling back to soft preferred policy. Add --cap-add SYS_NICE|deny bind_policy cpubind run --numa-bind --force-lists --numa-bind-nodes 4 --index 0
 bind and preferred refused: CPUs alone|32-39|default|falling back to CPU-only binding|deny bind_policy,preferred_policy cpubind run --numa-bind --force-lists --numa-bind-nodes 4 --index 0
-the mask refused, --or-unbound|$everywhere|default|the command is started without being bound|deny sched_setaffinity cpubind run --numa-bind --force-lists --numa-bind-nodes 4 --index 0 --or-unbound
+the mask refused|$everywhere|default|the command is started without being bound|deny sched_setaffinity cpubind run --numa-bind --force-lists --numa-bind-nodes 4 --index 0
 END
     check "a node without allowed CPUs is refused" is_not_started \
         "has no CPU cores allowed by the current affinity" \
         in_cpuset 20-27 - lists --numa-bind-nodes 5 --index 0
     rmdir $numa_group
     check "the mask refused: the command does not start" is_not_started sched_setaffinity \
-        deny sched_setaffinity cpubind run --numa-bind --force-lists --numa-bind-nodes 4 --index 0
+        deny sched_setaffinity cpubind run --numa-bind --force-lists --numa-bind-nodes 4 --index 0 --strict
     check "verify and restore work from the record" restores_numa
     check "restore --all puts back what the ended command of the plan used" \
         exits 0 cpubind restore --all

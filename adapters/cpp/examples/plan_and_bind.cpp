@@ -1,10 +1,10 @@
 /* plan_and_bind.cpp - plans a host from its files, and binds this process
  * SPDX-License-Identifier: MIT
  *
- *   plan_and_bind FOLDER OWN CPU STATE
+ *   plan_and_bind FOLDER OWN CPU
  *
  * FOLDER is any host; OWN is a folder with one NPU on this machine; CPU is the CPU that this
- * process is bound to; STATE is the file for its record. The examples of the other languages
+ * process is bound to. The examples of the other languages
  * print the same lines.
  */
 #include <cstdio>
@@ -58,14 +58,14 @@ static void print_plan(const char *folder)
     }
 }
 
-static void bind_this_process(const char *own, const std::string &cpu, const std::string &state)
+static void bind_this_process(const char *own, const std::string &cpu)
 {
     const std::string before = own_cpus();
     const cpubind::host host = cpubind::host::folder(own);
-    cpubind::binding bound = cpubind::binding::bind(
-        host, 0,
-        {"npu=0", "scope=own", "rules=reference", "strategy=global_slice", "allowed=" + cpu,
-         "memory=none", "any-arch=yes", "state=" + state});
+    cpubind::binding bound = cpubind::binding::bind(host, 0,
+                                                    {"npu=0", "scope=own", "rules=reference",
+                                                     "strategy=global_slice", "allowed=" + cpu,
+                                                     "memory=none", "any-arch=yes"});
     std::printf("bound to %s\n", own_cpus().c_str());
     std::printf("not in place: %d\n", static_cast<int>(bound.verify()));
     bound.restore();
@@ -74,13 +74,13 @@ static void bind_this_process(const char *own, const std::string &cpu, const std
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        std::fprintf(stderr, "usage: plan_and_bind FOLDER OWN CPU STATE\n");
+    if (argc != 4) {
+        std::fprintf(stderr, "usage: plan_and_bind FOLDER OWN CPU\n");
         return 2;
     }
     try {
         print_plan(argv[1]);
-        bind_this_process(argv[2], argv[3], argv[4]);
+        bind_this_process(argv[2], argv[3]);
     } catch (const cpubind::error &e) {
         std::fprintf(stderr, "%s\n", e.what());
         return e.number("exit").value_or(1);

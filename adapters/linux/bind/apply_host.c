@@ -66,9 +66,7 @@ static cpubind_linux_fault look(cpubind_attempt *a, const cpubind_goal *goal)
 }
 
 /* Opens the record of the host if the goal is about what it has, or one before may be. Where
- * the record of the process is elsewhere, since there is no right to the usual folder, what
- * needs it is left out, and so it is where another cpubind keeps it: the report names the
- * interrupts. */
+ * another cpubind keeps it, what needs it is left out: the report names the interrupts. */
 static cpubind_linux_fault open_host(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
@@ -80,11 +78,10 @@ static cpubind_linux_fault open_host(cpubind_attempt *a, const cpubind_goal *goa
     why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
     if (!why.error && goal->n_driver > 0 && !cpubind_is_recorded(b))
         cpubind_keep_kernel_names(b);
-    if (a->is_again || (!cpubind_is_host_busy(why) &&
-                        !(b->options.record_path && cpubind_is_refusal(why.error))))
+    if (a->is_again || !cpubind_is_host_busy(why))
         return why;
     b->shared_fault = why;
-    return cpubind_is_host_busy(why) ? owe(a, goal) : cpubind_no_fault;
+    return owe(a, goal);
 }
 
 /* Records what is to be changed. */

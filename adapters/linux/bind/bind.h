@@ -38,12 +38,12 @@
  *     of main. The report says PART, and a watch gives the CPUs back when they return.
  * WATCH  Ends when the process ends, and for no other reason: what fails is reported once and
  *     tried again.
- * LOCK  One binding of a process at a time may write, whatever file its record is in: a second
- *     one is ERR_BUSY. Reading (verify) takes no lock. What all processes share (interrupts,
- *     irqbalance, threads and queues of the kernel) has one record and one lock for the host:
- *     it is waited for after the threads are placed, for as long as cpubinds take turns. When
- *     one of them has it for CPUBIND_HOST_WAIT_MS, what needs it is skipped; apply does not
- *     fail for that, unless is_strict, and a watch does it later.
+ * LOCK  One binding of a process at a time may write: a second one is ERR_BUSY. Reading
+ *     (verify) takes no lock. What all processes share (interrupts, irqbalance, threads and
+ *     queues of the kernel) has one record and one lock for the host: it is waited
+ *     for after the threads are placed, for as long as cpubinds take turns. When one of them
+ *     has it for CPUBIND_HOST_WAIT_MS, what needs it is skipped; apply does not fail for that,
+ *     unless is_strict, and a watch does it later.
  * SIGNALS, ENVIRONMENT, WORKING FOLDER  are not touched. One thread at a time may use a
  *     binding; bindings of different processes are independent.
  */
@@ -160,6 +160,11 @@ typedef enum cpubind_memory_action {
 /* Room for the path of a record, with its NUL. */
 #define CPUBIND_PLACE_SIZE 4096
 
+/* Writes the path of the record of a process that this user binds, /run/cpubind/4711.record or
+ * below the folder of an ordinary user (../kernel/run_folder.h); with pid 0 that of the record
+ * of the host, host.record. For messages: no file is looked at. */
+void cpubind_bind_usual_path(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PLACE_SIZE]);
+
 /* Says that a call waits for the record of the host, which another cpubind works on: after some
  * seconds, and every ten from then on.
  *   in      holder: the number of that cpubind; 0: not known */
@@ -180,15 +185,13 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 
 /* All zero is the default but for `pid`, without which nothing is opened. */
 typedef struct cpubind_bind_options {
-    int32_t pid;             /* of the process, as this process sees it */
-    int32_t is_reading;      /* 1: to verify alone: takes no lock and makes no folder */
-    int32_t is_watching;     /* 1: a watch follows; another cpubind may end it then */
-    int32_t is_service;      /* 1: of the service of the host: no other cpubind ends it */
-    int32_t is_strict;       /* 1: apply fails, and undoes all, where it would skip a part */
-    int32_t is_forced;       /* 1: apply binds PID 1, a kernel thread or a zombie, too */
-    const char *record_path; /* the record; NULL: the one that the process has, by default
-                                /run/cpubind/<pid>.record */
-    char *other_path;        /* CPUBIND_PLACE_SIZE bytes, or NULL: open writes the path of the
+    int32_t pid;         /* of the process, as this process sees it */
+    int32_t is_reading;  /* 1: to verify alone: takes no lock and makes no folder */
+    int32_t is_watching; /* 1: a watch follows; another cpubind may end it then */
+    int32_t is_service;  /* 1: of the service of the host: no other cpubind ends it */
+    int32_t is_strict;   /* 1: apply fails, and undoes all, where it would skip a part */
+    int32_t is_forced;   /* 1: apply binds PID 1, a kernel thread or a zombie, too */
+    char *other_path;    /* CPUBIND_PLACE_SIZE bytes, or NULL: open writes the path of the
                                 record that keeps it from opening this one; of a record whose
                                 form is not known "FORM VERSION"; else "" */
     cpubind_irqbalance_action irqbalance;
@@ -279,8 +282,6 @@ typedef struct cpubind_outcomes {
     int64_t memory_left;               /* verify, of the goal on record: bytes of own memory
                                           that apply has left on other nodes; else 0 */
     cpubind_memory_stay left_why;      /* why most of them were left */
-    int32_t place_error;               /* errno: the usual folder cannot name the record of
-                                          options.record_path; 0: it does */
     int32_t prefer_error;              /* PREFER: errno of set_mempolicy(2), or 0 */
     cpubind_linux_fault no_events;     /* cpubind_bind_watch: why the kernel sends no events */
     int32_t irqbalance_runs;           /* it runs, and may move interrupts again */
@@ -315,9 +316,8 @@ typedef struct cpubind_binding cpubind_binding;
  *           ERR_GONE, unless there is a record: fault->error is ESRCH (no such process here),
  *           EPERM (/proc hides it: hidepid), ENOENT (/proc is empty), EINVAL (the number is a
  *           thread's, not its process's), or says why /proc cannot be read
- *           ERR_EXISTS: fault->what is "another record" (the process lives and is bound by
- *           another file: other_path), "another user" (it is bound by a record of another user:
- *           other_path), or "another process" (the record is of another process, which lives)
+ *           ERR_EXISTS: fault->what is "another user": it is bound by a record of another user,
+ *           other_path
  *           ERR_STATE: the record cannot be read; ERR_DAMAGED: it makes no sense in
  *           fault->line: fault->what is the first word that this line should have, "line" (the
  *           line has no word of a record), "end" (the record has ended before this line), "pid"
@@ -395,11 +395,6 @@ int32_t cpubind_bind_device(const cpubind_binding *binding);
 /* The PCI address of a device without a number, by the record; "": none. Valid until the next
  * call. */
 const char *cpubind_bind_pci(const cpubind_binding *binding);
-
-/* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
- * is named; with pid 0 the record of the host, host.record. */
-#define CPUBIND_RECORD_PATH_SIZE 64
-void cpubind_bind_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE]);
 
 /* The word of the rules of the plan that the process is bound by; "": not known. Valid until
  * the next call. */

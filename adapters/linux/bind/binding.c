@@ -90,23 +90,12 @@ cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
     b->is_dirty = b->is_save_failed;
     if (!b->is_save_failed)
         mark_saved(&b->record);
-    if (!why.error && b->options.record_path && !b->has_place) {
-        b->report.place_error = cpubind_place_note(b).error;
-        b->has_place = 1;
-    }
     return why;
 }
 
 cpubind_linux_fault cpubind_remove_record(cpubind_binding *b)
 {
-    const cpubind_linux_fault why = cpubind_record_remove(b->file);
-    char path[CPUBIND_PLACE_SIZE];
-    /* The file is gone: <pid>.path leads to no record, unless it names another one. */
-    if (!why.error && (b->has_place || b->options.record_path) &&
-        !cpubind_place_find(&b->root, b->options.pid, 0, path).error && !*path)
-        cpubind_place_forget(&b->root, b->options.pid);
-    b->has_place = 0;
-    return why;
+    return cpubind_record_remove(b->file);
 }
 
 cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
@@ -200,18 +189,7 @@ static cpubind_linux_fault open_file(cpubind_binding *b)
     const cpubind_bind_options *options = &b->options;
     const cpubind_record_mode mode =
         options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE;
-    const uint64_t start = b->task_dir_fd < 0 ? 0 : b->start;
-    char place[CPUBIND_PLACE_SIZE] = "";
-    cpubind_linux_fault why =
-        cpubind_record_open(&b->root, options->record_path, options->pid, mode, &b->file);
-    if (!why.error && !options->record_path)
-        why = cpubind_place_find_in(&b->root, cpubind_record_folder(b->file), options->pid,
-                                    start, place);
-    b->has_place = *place != '\0';
-    if (!why.error && b->has_place) {
-        cpubind_record_close(b->file);
-        why = cpubind_record_open(&b->root, place, options->pid, mode, &b->file);
-    }
+    cpubind_linux_fault why = cpubind_record_open(&b->root, options->pid, mode, &b->file);
     if (!why.error && !options->is_reading && b->task_dir_fd >= 0)
         why = cpubind_process_lock(&b->root, options->pid, &b->process_lock_fd);
     if (!why.error && !options->is_reading)
@@ -220,9 +198,8 @@ static cpubind_linux_fault open_file(cpubind_binding *b)
         return why;
     if (b->task_dir_fd < 0) /* without a process and a folder, name the process */
         return fault_of_gone(b);
-    return options->is_reading && !options->record_path
-               ? cpubind_no_fault /* this user has never bound a process here */
-               : why;
+    return options->is_reading ? cpubind_no_fault /* this user has never bound a process here */
+                               : why;
 }
 
 static cpubind_linux_fault open_all(cpubind_binding *b)
@@ -454,18 +431,14 @@ cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, in
     cpubind_root root;
     cpubind_linux_fault why = cpubind_root_live(&root, sys);
     cpubind_ids pids;
-    int32_t n = 0;
     *out = NULL;
     *out_n = 0;
     if (why.error)
         return cpubind_linux_end(CPUBIND_LINUX_ERR_OPEN, why, fault);
     why = cpubind_record_list(&root, &pids);
-    for (int32_t i = 0; i < pids.n; i++)
-        if (cpubind_place_has_record(&root, pids.id[i]))
-            pids.id[n++] = pids.id[i];
     root.sys->close(root.fd);
     *out = pids.id;
-    *out_n = n;
+    *out_n = pids.n;
     return cpubind_linux_end(cpubind_record_status(why), why, fault);
 }
 
@@ -477,7 +450,7 @@ static int may_differ(cpubind_root *root, int32_t pid, const char *rules)
     cpubind_record_file *file;
     cpubind_bytes text = {NULL, 0, 0};
     int is_same = 0;
-    if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_READ, &file).error)
+    if (cpubind_record_open(root, pid, CPUBIND_RECORD_READ, &file).error)
         return 1;
     (void)snprintf(line, sizeof line, "\nrules %s\n", rules);
     if (!cpubind_record_read(file, &text).error && text.len > 0)

@@ -130,11 +130,10 @@ struct cpubind_binding {
     int has_moved_threads; /* since apply began: an undo looks at threads only then */
     cpubind_record_file *file;
     int has_driver; /* apply uses kernel threads or work queues */
-    int has_place;  /* <pid>.path names the file, or may */
     cpubind_record record;
-    int32_t online;   /* the online CPUs of the host in this call; NONE: not read; or
+    int32_t online;          /* the online CPUs of the host in this call; NONE: not read; or
                          CPUBIND_ONLINE_NOT_KNOWN */
-    cpubind_ids tids; /* of the last listing */
+    cpubind_ids tids;        /* of the last listing */
     cpubind_ids tids_before; /* of the listing before it, in apply and restore */
     cpubind_misplaced *misplaced;
     int32_t n_misplaced, cap_misplaced;
@@ -218,37 +217,18 @@ cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *f
 /* Writes to the lock file of a record that this process holds it. */
 void cpubind_process_sign(cpubind_binding *b, const cpubind_record_file *file);
 
-/* == Where the record is (record_place.c) =================================== */
+/* == Who has a record (record_place.c) ====================================== */
 
-/* Finds the record that <pid>.path names, if it is of this process.
- *   in      start: of the process; 0: it has ended
- *   out     path, "" without one
- *   errors  "folder"; those of reading the two files */
-cpubind_linux_fault cpubind_place_find(cpubind_root *root, int32_t pid, uint64_t start,
-                                       char path[CPUBIND_PLACE_SIZE]);
-
-/* The same, in an open folder of records. */
-cpubind_linux_fault cpubind_place_find_in(cpubind_root *root, int dir, int32_t pid,
-                                          uint64_t start, char path[CPUBIND_PLACE_SIZE]);
-
-/* Whether there is a record of a process: a file in the usual folder, which may be damaged or
- * of an older cpubind, or one that <pid>.path names. */
+/* Whether there is a record of a process in the folder of this user, which may be damaged or of
+ * an older cpubind. */
 int cpubind_place_has_record(cpubind_root *root, int32_t pid);
-
-/* Writes <pid>.path for the record file of a binding.
- *   errors  "path"; "folder"; those of cpubind_replace */
-cpubind_linux_fault cpubind_place_note(cpubind_binding *b);
-
-/* Removes <pid>.path if it is there. */
-void cpubind_place_forget(cpubind_root *root, int32_t pid);
 
 /* Looks for a reason not to write to the record that was opened and read.
  *   out     path of the other record
- *   errors  EEXIST, "another record" or "another user": the process lives and has another
- *           record; "another process": the record is of another process, which lives */
+ *   errors  EEXIST, "another user": the process lives, and has a record of that one */
 cpubind_linux_fault cpubind_place_check(cpubind_binding *b, char path[CPUBIND_PLACE_SIZE]);
 
-/* Removes the record file, and <pid>.path if that names it. */
+/* Removes the record file. */
 cpubind_linux_fault cpubind_remove_record(cpubind_binding *b);
 
 /* == The binding (binding.c) ================================================ */

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +36,13 @@ static int is_from(const search *s, const cpubind_record *record)
 /* Notes that root has bound a process, whose records this user may not read. */
 static cpubind_linux_fault look_for_root(search *s, int32_t pid)
 {
-    char path[CPUBIND_RECORD_PATH_SIZE];
+    char path[CPUBIND_RECORD_NAME_SIZE + sizeof "run/cpubind/"];
     int fd = -1;
     cpubind_linux_fault why;
     if (s->root.sys->geteuid() == 0)
         return cpubind_no_fault;
-    cpubind_bind_usual_path(0, pid, path);
-    why = cpubind_open(s->root.sys, s->root.fd, path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
+    (void)snprintf(path, sizeof path, "run/cpubind/%ld" CPUBIND_RECORD_SUFFIX, (long)pid);
+    why = cpubind_open(s->root.sys, s->root.fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
     if (why.error)
         return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
     s->root.sys->close(fd);

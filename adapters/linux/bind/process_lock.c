@@ -67,18 +67,11 @@ static cpubind_linux_fault find_holder(const cpubind_bind_options *options,
                                        const cpubind_sys *sys, cpubind_root *root,
                                        cpubind_record_holder *holder)
 {
-    char place[CPUBIND_PLACE_SIZE] = "";
-    cpubind_proc_stat stat = {.start = 0};
     cpubind_record_file *file;
     cpubind_linux_fault why = cpubind_root_live(root, sys);
     *holder = (cpubind_record_holder){0};
-    if (!why.error && !options->record_path) {
-        (void)cpubind_proc_stat_read(root, options->pid, 0, &stat);
-        (void)cpubind_place_find(root, options->pid, stat.start, place);
-    }
     if (!why.error)
-        why = cpubind_record_open(root, *place ? place : options->record_path, options->pid,
-                                  CPUBIND_RECORD_READ, &file);
+        why = cpubind_record_open(root, options->pid, CPUBIND_RECORD_READ, &file);
     if (why.error)
         return why;
     *holder = cpubind_record_read_holder(file);

@@ -5,19 +5,15 @@
  * that `restore` can put back what it holds, after a crash too. The other way round a record
  * changes nothing: it holds facts, no commands.
  *
- * FILE   Lines of text (record_text.c has the grammar), by default /run/cpubind/<pid>.record;
- *        an ordinary user's is /run/user/<uid>/cpubind/<pid>.record. No path comes from the
- *        environment. Written to a temporary name next to it (O_EXCL, mode 0600), synced,
- *        renamed; the folder is not synced: a host that stops takes its processes with it.
- *        Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of this user that
- *        nobody else may write to, else EPERM, "file"; for a link ELOOP.
+ * FILE   Lines of text (record_text.c has the grammar): <pid>.record in the folder of this
+ *        user (../kernel/run_folder.h). Written to a temporary name next to it (O_EXCL, mode
+ *        0600), synced, renamed; the folder is not synced: a host that stops takes its
+ *        processes with it. Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of
+ *        this user that nobody else may write to, else EPERM, "file"; for a link ELOOP.
  * FORMS  The first word of the text and a number name its form. What has another number is left
  *        alone, with "form".
- * FOLDER Made with mode 0755 when it is not there. It must be a folder, no link, of this user,
- *        that nobody else may write to: else EPERM, "folder". The folder of a
- *        path that the caller names must be there, and the same rules hold; a sticky one such
- *        as /tmp may be root's, and all may write to it. All names are looked up in the folder
- *        that was opened and checked once: nobody else can replace a file there.
+ * FOLDER Made when it is not there, and checked: else EPERM, "folder". All names are looked up
+ *        in the folder that was opened and checked once: nobody else can replace a file there.
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
  *        refused at once; for host.record, which all share, it waits. The kernel releases the
  *        lock of a killed process; the file that it leaves does no harm. It must be a regular
@@ -151,25 +147,20 @@ void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECO
 /* The end of a record's name. */
 #define CPUBIND_RECORD_SUFFIX ".record"
 
-/* The end of the name of a file that names the record of a process (record_place.c). */
-#define CPUBIND_RECORD_PLACE ".path"
+/* Room for "2147483647.record", with its NUL. */
+#define CPUBIND_RECORD_NAME_SIZE 24
 
-/* Opens the folder of `path` and checks it; with `path` NULL the usual folder, which is made
- * first if may_make.
- *   out     *dir, to be closed; else unchanged
- *   errors  "folder"; ENOMEM, "memory" */
-cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *path,
-                                               int may_make, int *dir);
+/* Writes the name of the record of a process, or of the host. */
+void cpubind_record_name(int32_t pid, char out[CPUBIND_RECORD_NAME_SIZE]);
 
-/* The pids that have a file in the usual folder, or one that names their record, ascending,
- * each once.
+/* The pids that have a file in the folder of this user, ascending.
  *   out     *out, empty on failure; out->id is free(3)'s
- *   errors  as cpubind_record_open_folder */
+ *   errors  as cpubind_run_folder_open; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out);
 
 typedef enum cpubind_record_mode {
     CPUBIND_RECORD_WRITE, /* takes the lock */
-    CPUBIND_RECORD_MAKE,  /* the same; makes the usual folder when it is not there */
+    CPUBIND_RECORD_MAKE,  /* the same; makes the folder when it is not there */
     CPUBIND_RECORD_READ   /* takes no lock and can save nothing */
 } cpubind_record_mode;
 
@@ -177,10 +168,9 @@ typedef enum cpubind_record_mode {
 typedef struct cpubind_record_file cpubind_record_file;
 
 /* Opens the folder and takes the lock. Reads nothing.
- *   in      path: the file, or NULL for that of `pid` in the usual folder
- *   errors  EWOULDBLOCK, "lock": another cpubind holds it; "folder"; "lock"; "name"; EINVAL,
+ *   errors  EWOULDBLOCK, "lock": another cpubind holds it; "folder"; "lock"; EINVAL,
  *           "argument"; ENOMEM, "memory" */
-cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out);
 
 /* The cpubind that has written its number to a lock file. */
@@ -232,7 +222,7 @@ cpubind_linux_fault cpubind_record_write(cpubind_record_file *file, const cpubin
 /* "FORM VERSION" of a record whose loading failed with "form"; valid until close. */
 const char *cpubind_record_form(const cpubind_record_file *file);
 
-/* Reads the file; in the usual folder it must be of the process that it is named by.
+/* Reads the file; it must be of the process that it is named by.
  *   out     *out, all zero on failure
  *   errors  ENOENT, "open": there is none; "open"; "file"; "read"; EFBIG, "length"; those of
  *           cpubind_record_parse, and EILSEQ, "pid": the record is of another process */

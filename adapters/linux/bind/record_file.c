@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "../kernel/run_folder.h"
 #include "record.h"
 
 /* How often the lock is tried when others remove its file at the same time. */
@@ -28,7 +29,7 @@
 struct cpubind_record_file {
     const cpubind_sys *sys;
     int dir, lock;                       /* -1: not open */
-    int32_t pid;                         /* that the file must be of; 0: any */
+    int32_t pid;                         /* that the file must be of; 0: of the host */
     char form[CPUBIND_RECORD_FORM_SIZE]; /* cpubind_record_form */
     char *base;                          /* the name within the folder */
     char *lock_name;
@@ -187,50 +188,45 @@ cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file
 
 /* == Opening and closing ==================================================== */
 
-/* A file of this path, nothing of it open. */
-static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
+/* A file of this name in a folder, nothing of it open. */
+static cpubind_record_file *make_file(const cpubind_sys *sys, const char *folder,
+                                      const char *base)
 {
-    const size_t n = strlen(path);
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const size_t n_base = strlen(base);
-    cpubind_record_file *file = (cpubind_record_file *)sys->malloc(
-        sizeof *file + n + 1 + n_base + 1 + n_base + sizeof ".lock");
+    const size_t n = strlen(folder) + 1, n_base = strlen(base);
+    cpubind_record_file *file = (cpubind_record_file *)sys->malloc(sizeof *file + n + n_base +
+                                                                   1 + n_base + sizeof ".lock");
     if (!file)
         return NULL;
     *file = (cpubind_record_file){.sys = sys, .dir = -1, .lock = -1};
-    file->base = file->path + n + 1;
+    file->base = file->path + n;
     file->lock_name = file->base + n_base + 1;
-    memcpy(file->path, path, n + 1);
+    memcpy(file->path, folder, n);
+    file->base[-1] = '/';
     memcpy(file->base, base, n_base + 1);
     memcpy(file->lock_name, base, n_base);
     memcpy(file->lock_name + n_base, ".lock", sizeof ".lock");
     return file;
 }
 
-static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32_t pid,
-                                     cpubind_record_mode mode, cpubind_record_wait *wait,
-                                     cpubind_record_file **out)
+static cpubind_linux_fault open_file(cpubind_root *root, int32_t pid, cpubind_record_mode mode,
+                                     cpubind_record_wait *wait, cpubind_record_file **out)
 {
-    char usual[CPUBIND_RECORD_PATH_SIZE];
+    char folder[CPUBIND_RUN_PATH_SIZE], name[CPUBIND_RECORD_NAME_SIZE];
     cpubind_record_file *file;
     cpubind_linux_fault why;
     if (out)
         *out = NULL;
-    if (!out || !root || (!path && pid < CPUBIND_RECORD_HOST))
+    if (!out || !root || pid < CPUBIND_RECORD_HOST)
         return cpubind_fault_of(EINVAL, "argument");
-    if (!path)
-        cpubind_bind_usual_path(root->sys->geteuid(), pid, usual);
-    file = make_file(root->sys, path ? path : usual);
+    why = cpubind_run_folder_path(root, folder);
+    if (why.error)
+        return why;
+    cpubind_record_name(pid, name);
+    file = make_file(root->sys, folder, name);
     if (!file)
         return cpubind_fault_of(ENOMEM, "memory");
-    file->pid = path ? 0 : pid;
-    if (!*file->base || strcmp(file->base, ".") == 0 || strcmp(file->base, "..") == 0)
-        why = cpubind_fault_of(EINVAL, "argument");
-    else if (strlen(file->base) > CPUBIND_TEMP_BASE_MAX)
-        why = cpubind_fault_of(ENAMETOOLONG, "name");
-    else
-        why = cpubind_record_open_folder(root, path, mode == CPUBIND_RECORD_MAKE, &file->dir);
+    file->pid = pid;
+    why = cpubind_run_folder_open(root, mode == CPUBIND_RECORD_MAKE, &file->dir);
     if (!why.error && mode != CPUBIND_RECORD_READ)
         why = lock(file, wait);
     if (!why.error)
@@ -240,10 +236,10 @@ static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32
     return why;
 }
 
-cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out)
 {
-    return open_file(root, path, pid, mode, NULL, out);
+    return open_file(root, pid, mode, NULL, out);
 }
 
 cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
@@ -251,7 +247,7 @@ cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
                                                 cpubind_record_wait *wait,
                                                 cpubind_record_file **out)
 {
-    return open_file(root, NULL, pid, mode, wait, out);
+    return open_file(root, pid, mode, wait, out);
 }
 
 int cpubind_record_folder(const cpubind_record_file *file)

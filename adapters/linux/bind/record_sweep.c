@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../kernel/process.h"
+#include "../kernel/run_folder.h"
 #include "binding.h"
 
 /* Whether a process has ended. One that /proc hides has not. */
@@ -26,15 +27,6 @@ static int has_ended(cpubind_root *root, int32_t pid, uint64_t start)
         return cpubind_proc_stat_read(root, pid, 0, &stat).error == ESRCH;
     return start != 0 && !cpubind_proc_stat_read(root, pid, 0, &stat).error &&
            stat.start != start;
-}
-
-/* Whether <pid>.path leads to no record of the process that has the number now, or had it. */
-static int is_place_stale(cpubind_root *root, int32_t pid)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    char path[CPUBIND_PLACE_SIZE];
-    (void)cpubind_proc_stat_read(root, pid, 0, &stat);
-    return !cpubind_place_find(root, pid, stat.start, path).error && !*path;
 }
 
 typedef struct sweeping {
@@ -56,7 +48,7 @@ static void remove_left(const sweeping *s, const char *name)
         (void)s->root->sys->unlinkat(s->dir, name, 0);
 }
 
-/* Removes a stale "4711.path". Adds the pid of "4711.record" if the process has ended, and
+/* Adds the pid of "4711.record" if the process has ended, and
  * of what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
@@ -72,8 +64,6 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
     if (is_of_record || strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
         (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 && has_ended(s->root, (int32_t)pid, 0)))
         return cpubind_ids_add(&s->pids, s->root->sys, (int32_t)pid);
-    if (strcmp(end, CPUBIND_RECORD_PLACE) == 0 && is_place_stale(s->root, (int32_t)pid))
-        cpubind_place_forget(s->root, (int32_t)pid);
     return cpubind_no_fault;
 }
 
@@ -82,7 +72,7 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
     cpubind_record_file *file;
     cpubind_record record;
     uint64_t own;
-    if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_WRITE, &file).error)
+    if (cpubind_record_open(root, pid, CPUBIND_RECORD_WRITE, &file).error)
         return; /* another cpubind works with it */
     if (!cpubind_record_load(file, &record).error && !cpubind_pid_namespace(root, &own).error &&
         record.pid_namespace == own && has_ended(root, pid, record.start))
@@ -99,7 +89,7 @@ void cpubind_bind_sweep(const cpubind_sys *sys)
     sweeping s = {.root = &root};
     if (cpubind_root_live(&root, sys).error)
         return;
-    if (!cpubind_record_open_folder(&root, NULL, 0, &s.dir).error &&
+    if (!cpubind_run_folder_open(&root, 0, &s.dir).error &&
         !cpubind_each_name(root.sys, s.dir, add_pid, &s).error) {
         cpubind_ids_sort(&s.pids);
         for (int32_t i = 0; i < s.pids.n; i++)

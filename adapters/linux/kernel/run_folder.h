@@ -1,24 +1,43 @@
-/* run_folder.h - the folder of this user below /run: /run/cpubind or /run/user/UID/cpubind
+/* run_folder.h - the folder of this user for what lasts as long as the host runs
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. Records of bindings and shared answers of tools are kept there.
- * The folder belongs to this user, and nobody else may write to it.
+ *
+ * PLACE  Of root /run/cpubind, whatever the environment says. Of another user `cpubind` in
+ *        $XDG_RUNTIME_DIR, or in /run/user/UID, which that is the name of; where neither is a
+ *        folder of this user, as in a container, cpubind-UID in $TMPDIR, by default /tmp. A
+ *        value that is no absolute path counts as none.
+ * RULES  It is a folder, no link, of this user, and nobody else may write to it. One in $TMPDIR
+ *        is made with mode 0700; $TMPDIR itself is this user's or, if sticky, root's: nobody
+ *        else may put another folder there in its place.
  */
 #ifndef CPUBIND_LINUX_RUN_FOLDER_H
 #define CPUBIND_LINUX_RUN_FOLDER_H
 
 #include "files.h"
 
-/* Room for the path of the folder that the folder is in, with its NUL. */
-#define CPUBIND_RUN_PARENT_SIZE 48
+/* Room for its path, and for the name of a file in it, with its NUL. */
+#define CPUBIND_RUN_PATH_SIZE 4096
+#define CPUBIND_RUN_NAME_SIZE 64
 
-/* Writes that path without a leading slash: "run", or "run/user/UID" of another user. */
-void cpubind_run_parent(uid_t uid, char out[CPUBIND_RUN_PARENT_SIZE]);
+/* Writes its path, of CPUBIND_RUN_PATH_SIZE - CPUBIND_RUN_NAME_SIZE bytes at most.
+ *   out     out; where it was not found out, the one of root
+ *   errors  "folder": whether there is one of those before $TMPDIR is not known */
+cpubind_linux_fault cpubind_run_folder_path(cpubind_root *root,
+                                            char out[CPUBIND_RUN_PATH_SIZE]);
+
+/* Writes the path of a file in it, for messages and arguments: no file is looked at.
+ *   in      sys: NULL for the real system calls */
+void cpubind_run_file_path(const cpubind_sys *sys, const char *name,
+                           char out[CPUBIND_RUN_PATH_SIZE]);
+
+/* Writes where it is of another user, in an environment that says nothing: place 0, 1. Returns
+ * 0 for any other place. */
+int cpubind_run_folder_of(uid_t uid, int place, char out[CPUBIND_RUN_PATH_SIZE]);
 
 /* Opens the folder; makes it first when may_make and it is not there.
  *   out     *fd: a descriptor; untouched on failure
- *   errors  "folder": ENOENT; EPERM, it is a link, no folder, another user's, or others may
- *           write to it; errors of the calls */
+ *   errors  "folder": ENOENT; EPERM, against the rules; errors of the calls */
 cpubind_linux_fault cpubind_run_folder_open(cpubind_root *root, int may_make, int *fd);
 
 #endif /* CPUBIND_LINUX_RUN_FOLDER_H */

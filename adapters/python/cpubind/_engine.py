@@ -28,8 +28,8 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import cpubind
 
 # Options of `cpubind apply` that `cpubind plan` has not.
-_OF_BIND = {"memory", "memory-limit", "memory-time", "irqbalance", "thread", "threads", "state",
-            "strict", "force", "any-arch"}
+_OF_BIND = {"memory", "memory-limit", "memory-time", "irqbalance", "thread", "threads", "strict",
+            "force", "any-arch"}
 # The CPUs that the parent of this process may use, where it has started it on fewer.
 STARTED_ON = "CPUBIND_ALLOWED"
 _NAMED = {"CPUBIND_RULES": "rules", "CPUBIND_SCOPE": "scope", "CPUBIND_MEMORY": "memory",

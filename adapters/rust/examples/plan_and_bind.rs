@@ -1,9 +1,9 @@
 //! Plans a host from its files, and binds this process.
 //!
-//!     plan_and_bind FOLDER OWN CPU STATE
+//!     plan_and_bind FOLDER OWN CPU
 //!
 //! FOLDER is any host; OWN is a folder with one NPU on this machine; CPU is the CPU that this
-//! process is bound to; STATE is the file for its record. The examples of the other languages
+//! process is bound to. The examples of the other languages
 //! print the same lines.
 
 use std::{env, fs, process};
@@ -50,10 +50,10 @@ fn print_plan(folder: &str) -> cpubind::Result<()> {
     Ok(())
 }
 
-fn bind_this_process(own: &str, cpu: &str, state: &str) -> cpubind::Result<()> {
+fn bind_this_process(own: &str, cpu: &str) -> cpubind::Result<()> {
     let before = own_cpus();
     let host = cpubind::Host::folder(own)?;
-    let (allowed, state) = (format!("allowed={cpu}"), format!("state={state}"));
+    let allowed = format!("allowed={cpu}");
     let mut bound = cpubind::Binding::bind(
         &host,
         0,
@@ -65,7 +65,6 @@ fn bind_this_process(own: &str, cpu: &str, state: &str) -> cpubind::Result<()> {
             &allowed,
             "memory=none",
             "any-arch=yes",
-            &state,
         ],
     )?;
     println!("bound to {}", own_cpus());
@@ -77,12 +76,12 @@ fn bind_this_process(own: &str, cpu: &str, state: &str) -> cpubind::Result<()> {
 
 fn main() {
     let argument: Vec<String> = env::args().collect();
-    if argument.len() != 5 {
-        eprintln!("usage: plan_and_bind FOLDER OWN CPU STATE");
+    if argument.len() != 4 {
+        eprintln!("usage: plan_and_bind FOLDER OWN CPU");
         process::exit(2);
     }
     let result = print_plan(&argument[1])
-        .and_then(|()| bind_this_process(&argument[2], &argument[3], &argument[4]));
+        .and_then(|()| bind_this_process(&argument[2], &argument[3]));
     if let Err(e) = result {
         eprintln!("{e}");
         process::exit(e.number("exit").unwrap_or(1));

@@ -1,9 +1,9 @@
 // Plan_and_bind plans a host from its files, and binds this process.
 //
-//	plan_and_bind FOLDER OWN CPU STATE
+//	plan_and_bind FOLDER OWN CPU
 //
 // FOLDER is any host; OWN is a folder with one NPU on this machine; CPU is the CPU that this
-// process is bound to; STATE is the file for its record. The examples of the other languages
+// process is bound to. The examples of the other languages
 // print the same lines.
 package main
 
@@ -79,7 +79,7 @@ func printPlan(folder string) error {
 	return nil
 }
 
-func bindThisProcess(own, cpu, state string) error {
+func bindThisProcess(own, cpu string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := ownCPUs()
@@ -89,7 +89,7 @@ func bindThisProcess(own, cpu, state string) error {
 	}
 	defer host.Close()
 	bound, err := cpubind.Bind(host, 0, "npu=0", "scope=own", "rules=reference", "strategy=global_slice",
-		"allowed="+cpu, "memory=none", "any-arch=yes", "state="+state)
+		"allowed="+cpu, "memory=none", "any-arch=yes")
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,13 @@ func bindThisProcess(own, cpu, state string) error {
 }
 
 func main() {
-	if len(os.Args) != 5 {
-		fmt.Fprintln(os.Stderr, "usage: plan_and_bind FOLDER OWN CPU STATE")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: plan_and_bind FOLDER OWN CPU")
 		os.Exit(2)
 	}
 	err := printPlan(os.Args[1])
 	if err == nil {
-		err = bindThisProcess(os.Args[2], os.Args[3], os.Args[4])
+		err = bindThisProcess(os.Args[2], os.Args[3])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
