@@ -129,9 +129,7 @@ struct cli_format; /* below */
     X(NOW, "now")         /* as it was found */                                                \
     X(UNBOUND, "unbound") /* all CPUs of its cpuset */                                         \
     X(NEAR, "near")                                                                            \
-    X(REFERENCE, "reference")                                                                  \
-    X(BEFORE, "before") /* by the settings of --before */                                      \
-    X(AFTER, "after")   /* by those of --after */
+    X(REFERENCE, "reference")
 
 typedef enum api_side {
 #define CPUBIND_X(name, word) API_SIDE_##name,
@@ -144,10 +142,6 @@ typedef enum api_side {
 const char *api_side_word(api_side side);
 
 #define API_USUAL_MEASURE_MS 60000
-
-#define API_NOISE_CPU    1u /* threads that compute */
-#define API_NOISE_MEMORY 2u /* that copy memory */
-#define API_NOISE_IRQ    4u /* that make softirqs and timer interrupts */
 
 /* A source of figures that the user names. */
 typedef enum api_metric_kind {
@@ -246,13 +240,9 @@ typedef struct api_options {
     const char *only[API_MAX_NAMES], *except[API_MAX_NAMES]; /* patterns of process names */
     int32_t n_only, n_except;
     int is_check, is_restored_at_end, is_alive, is_ready;
-    int64_t measure_ms; /* measures settings that are new for so long; 0: does not */
     /* measure */
-    int has_between, is_report, has_seed, is_probe;
-    uint32_t noise; /* beside made workers: bits of API_NOISE_... */
+    int has_between, has_seed;
     api_side between[2];
-    const char *before, *after; /* files of settings, or NULL */
-    int is_under_service;       /* the service has started this measurement */
     int64_t time_ms;
     int32_t seed;
     api_metric metric[API_MAX_NAMES];

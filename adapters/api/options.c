@@ -712,40 +712,11 @@ static int read_time(const api_reading *r, const char *text)
            wrong(r, "--time is not a time from 1s to 24h", text);
 }
 
-/* Reads whether the service measures, and for how long: "yes", "no", "5m". */
-static int read_measure(const api_reading *r, const char *text)
-{
-    int64_t *ms = &r->options->measure_ms;
-    *ms = strcmp(text, "yes") == 0 ? API_USUAL_MEASURE_MS : 0;
-    return *ms || strcmp(text, "no") == 0 || read_duration(text, ms) ||
-           wrong(r, "--measure is neither yes, no nor a time from 1s to 24h", text);
-}
-
 static int read_seed(const api_reading *r, const char *text)
 {
     if (!read_number(text, &r->options->seed))
         return wrong(r, "--seed is not a number", text);
     r->options->has_seed = 1;
-    return 1;
-}
-
-/* Reads words with commas between them: "cpu,irq"; or "none". */
-static int read_noise(const api_reading *r, const char *text)
-{
-    static const choice kinds[] = {{"cpu", API_NOISE_CPU},
-                                   {"memory", API_NOISE_MEMORY},
-                                   {"irq", API_NOISE_IRQ},
-                                   {"none", 0},
-                                   {NULL, 0}};
-    r->options->noise = 0;
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        char word[16] = "";
-        int32_t value = 0;
-        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
-        if (!choose(r, kinds, "noise", word, &value))
-            return 0;
-        r->options->noise |= (uint32_t)value;
-    }
     return 1;
 }
 
@@ -849,16 +820,8 @@ const api_option api_option_rows[] = {
     FLAG("slurm", COMMAND, API_TOPO, API_TOPO, is_slurm,
          "lines of gres.conf, with File= and Cores="),
     READ("between", "A,B", COMMAND, API_MEASURE, API_MEASURE, read_between,
-         "two of now, unbound (all CPUs of its cpuset), near, reference, before and after "
-         "(default: now,near; unbound,near if bound, and with --probe)"),
-    TEXT("before", "FILE", COMMAND, 0, API_MEASURE, before,
-         "side before: by these settings of the service; of the workers, those that are bound "
-         "by "
-         "one of the two files"),
-    TEXT("after", "FILE", COMMAND, API_MEASURE, API_MEASURE, after,
-         "side after: by these settings of the service, against what is, or --before"),
-    FLAG("under-service", COMMAND, 0, API_MEASURE, is_under_service,
-         "the service has started this: it is not asked, and its end ends the measurement"),
+         "two of now, unbound (all CPUs of its cpuset), near and reference (default: now,near; "
+         "unbound,near if bound)"),
     READ("time", "TIME", COMMAND, API_MEASURE, API_MEASURE, read_time,
          "in all, such as 90, 60s (default) or 5m"),
     READ(
@@ -869,14 +832,8 @@ const api_option api_option_rows[] = {
          "the number that a command prints at the end of a block"),
     READ("metric-log", "FILE REGEX", COMMAND, API_MEASURE, API_MEASURE, read_metric_log,
          "numbers in new lines of a file: the first group"),
-    STORE_AT("output", "FILE", COMMAND, API_MEASURE, API_MEASURE, output, 'o',
-             "the result as JSON, for --report"),
-    FLAG("report", COMMAND, API_MEASURE, API_MEASURE, is_report,
-         "the results in the files that follow, as one table of Markdown"),
     READ("seed", "N", COMMAND, 0, API_MEASURE, read_seed,
          "the order of an earlier measurement, which has printed N"),
-    READ("noise", "KINDS", COMMAND, 0, API_MEASURE, read_noise,
-         "--probe: beside the workers: cpu (default), memory, irq or none"),
     /* Which process */
     NUMBER("pid", "N", DEVICES, API_APPLY, API_APPLY, pid, 1, INT32_MAX, PID,
            "the process, whose device is found (default: the parent)"),
@@ -893,8 +850,6 @@ const api_option api_option_rows[] = {
          "those that have ended; what others use stays"),
     FLAG("tree", DEVICES, API_APPLY | API_MEASURE, API_APPLY | API_MEASURE, tree,
          "--pid N and every process below it"),
-    FLAG("probe", DEVICES, API_MEASURE, API_MEASURE, is_probe,
-         "made workers on the devices of the plan, and the memory of the nodes"),
     FLAG("tree", DEVICES, API_RUN, API_RUN, tree,
          "every process below the command, each to its own device"),
     FLAG("auto", DEVICES, API_RUN, API_RUN, is_auto,
@@ -1065,7 +1020,6 @@ const api_option api_option_rows[] = {
     READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
     READ("socket", "FILE", COMMAND, 0, 0, read_socket, NULL),
     FLAG("restore-at-end", COMMAND, 0, 0, is_restored_at_end, NULL),
-    READ("measure", "TIME", COMMAND, 0, 0, read_measure, NULL),
     /* What is printed */
     TEXT("explain", "WHAT", OUTPUT, API_PLAN, API_PLAN, explain,
          "why: npu3, gpu0, device3, cpu17, acl, npu3.acl, threads or all"),
@@ -1075,7 +1029,6 @@ const api_option api_option_rows[] = {
          "how to print it; the formats are below"),
     FLAG("compare", OUTPUT, 0, API_PLAN, compare, "both rules, side by side"),
     FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
-    TEXT("svg", "FILE", OUTPUT, 0, API_MEASURE, svg, "draw the blocks as a picture, too"),
     TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
          "draw the plan as a picture, too; -: print it alone"),
     TEXT("svg", "FILE", OUTPUT, API_GROUPS, API_GROUPS, svg,
@@ -1229,7 +1182,6 @@ void api_set_usual(api_options *out, enum api_command command)
     out->request.wants_others = 1;
     out->one_npu = -1;
     out->memory_limit = -1;
-    out->noise = API_NOISE_CPU;
     out->threads = CPUBIND_THREADS_PRODUCT;
 }
 

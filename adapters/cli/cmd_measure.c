@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../linux/kernel/files.h"
 #include "../linux/source/file_writer.h"
@@ -17,16 +16,13 @@
 #include "../measure/live.h"
 #include "../text/cpulist.h"
 #include "host_call.h"
-#include "measure_probe.h"
 #include "measure_result.h"
 #include "service_ask.h"
-#include "settings.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
-/* The plan of all workers by one of the rules, or by the settings of a file. */
+/* The plan of all workers by one of the rules. */
 typedef struct plan_of {
-    cli_settings settings; /* of BEFORE and AFTER */
     api_options options;
     host_call call;
     cpubind_host_options how;
@@ -38,8 +34,8 @@ typedef struct subject {
     cpubind_goal goal[API_SIDES]; /* of all sides but NOW */
     cpubind_arena arena[API_SIDES];
     uint64_t sum[API_SIDES]; /* of the content of the goal; 0: there is none */
-    int is_bound;            /* it was found bound, by the rules of a side and by its plan: */
-    api_side rules, found;
+    int is_bound;            /* it was found bound ... */
+    api_side rules;          /* ... by the rules of this side */
 } subject;
 
 typedef struct measurement {
@@ -51,96 +47,31 @@ typedef struct measurement {
     int32_t n;
     int32_t *online, n_online;
     json_t *workers, *warnings;
-    int lock;       /* until this process ends */
-    int32_t parent; /* the service that has started this; 0: none */
+    int lock; /* until this process ends */
     int has_asked_service;
     api_bound service; /* which let go */
     cpubind_schedule schedule;
     cpubind_metric *metric[API_MAX_NAMES];
     cpubind_live live;
-    cli_probe probe;
     cpubind_judgement figure[CPUBIND_FIGURES_MAX];
 } measurement;
 
 /* == What is measured ======================================================= */
-
-/* The first fault of a file of settings. */
-typedef struct fault_of {
-    const char *path;
-    api_text text;
-} fault_of;
-
-static void hear_fault(void *ctx, cpubind_position place, const char *text)
-{
-    fault_of *f = ctx;
-    if (f->text.len == 0)
-        api_add(&f->text, "%s, line %d, column %d: %s", f->path, (int)place.line,
-                (int)place.column, text);
-}
-
-/* Reads the settings of a side. Returns the exit status; a failure is printed. */
-static int read_settings(measurement *m, api_side side, const char *path)
-{
-    const api_options *o = m->options;
-    plan_of *p = &m->plan[side];
-    fault_of fault = {path, {"", 0}};
-    int status;
-    if (!path)
-        return API_DONE;
-    status =
-        cli_settings_load(path, &p->settings, &fault.path, hear_fault, &fault, &fault.text);
-    if (status != API_DONE)
-        return cli_fail(o, status, fault.text.text);
-    p->options = p->settings.options;
-    p->options.command = o->command;
-    p->options.root = o->root;
-    p->options.json = o->json;
-    p->options.quiet = o->quiet;
-    p->options.all = o->all;
-    p->options.pid = o->pid;
-    p->options.tree = o->tree;
-    p->options.watch_ms = 0;
-    return API_DONE;
-}
-
-/* Reads the settings of the files. Those of --after say what is measured, unless options do.
- * Returns the exit status. */
-static int read_files(measurement *m)
-{
-    api_options *o = m->options;
-    const api_options *after = &m->plan[API_SIDE_AFTER].options;
-    int status = read_settings(m, API_SIDE_BEFORE, o->before);
-    if (status == API_DONE)
-        status = read_settings(m, API_SIDE_AFTER, o->after);
-    if (status != API_DONE || !o->after)
-        return status;
-    if (o->n_metric == 0) {
-        memcpy(o->metric, after->metric, sizeof o->metric);
-        o->n_metric = after->n_metric;
-    }
-    if (o->time_ms == 0)
-        o->time_ms = after->measure_ms;
-    return API_DONE;
-}
 
 /* Opens the plan of a side, unless it is open. Returns the exit status; prints a failure. */
 static int open_plan(measurement *m, api_side side)
 {
     plan_of *p = &m->plan[side];
     api_text why = {"", 0};
-    api_options any;
     int status;
     if (p->is_open)
         return API_DONE;
-    if (side < API_SIDE_BEFORE) {
-        p->options = *m->options;
-        p->options.request.rules =
-            side == API_SIDE_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
-        p->options.request.has_rules = 1;
-    }
+    p->options = *m->options;
+    p->options.request.rules =
+        side == API_SIDE_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
+    p->options.request.has_rules = 1;
     p->call.options = &p->options;
-    any = cli_settings_of_any_device(&p->options);
-    status = cli_find_workers(&p->call, side < API_SIDE_BEFORE ? &p->options : &any, &why);
+    status = cli_find_workers(&p->call, &p->options, &why);
     if (status != API_DONE)
         return cli_fail(m->options, status, why.text);
     p->is_open = 1;
@@ -171,7 +102,7 @@ static void warn(measurement *m, const api_text *text)
         fprintf(stderr, "cpubind: warning: %s\n", text->text);
 }
 
-/* Makes the goal of a worker on a side by rules. Returns 0, with the reason in *why, when it
+/* Makes the goal of a worker on a side. Returns 0, with the reason in *why, when it
  * has none. */
 static int make_goal(measurement *m, int32_t i, api_side side, api_text *why)
 {
@@ -235,34 +166,18 @@ static int is_as_planned(const measurement *m, int32_t i, api_side side)
     return is_equal;
 }
 
-/* Finds the side by whose plan a worker is bound, among those whose plan is open: that of a
- * file first. Returns 0, with the reason in *why, when there is none. */
-static int find_side(measurement *m, int32_t i, api_text *why)
-{
-    const api_side may[] = {API_SIDE_AFTER, API_SIDE_BEFORE, m->worker[i].rules};
-    for (size_t k = 0; k < sizeof may / sizeof *may; k++) {
-        *why = (api_text){"", 0};
-        m->worker[i].found = may[k];
-        if (m->plan[may[k]].is_open && make_goal(m, i, may[k], why) &&
-            is_as_planned(m, i, may[k]))
-            return 1;
-    }
-    return 0;
-}
-
 /* Makes the goals of a worker. Returns the exit status. */
 static int make_goals(measurement *m, int32_t i)
 {
     subject *w = &m->worker[i];
-    api_text why = {"", 0}, unplanned = {"", 0};
+    api_text why = {"", 0};
     api_add(&why, "process %d cannot be measured: ", (int)m->placed[i].pid);
     for (int side = 0; side < 2; side++)
         if (m->side[side] >= API_SIDE_NEAR && !make_goal(m, i, m->side[side], &why))
             return cli_fail(m->options, API_REFUSED, why.text);
-    if (w->is_bound && !find_side(m, i, &unplanned)) {
-        api_add(&why, "%s", unplanned.text);
-        if (unplanned.len > 0)
-            return cli_fail(m->options, API_REFUSED, why.text);
+    if (w->is_bound && !make_goal(m, i, w->rules, &why))
+        return cli_fail(m->options, API_REFUSED, why.text);
+    if (w->is_bound && !is_as_planned(m, i, w->rules)) {
         api_add(&why,
                 "it is bound to other CPUs than the plan gives it now, and could not be put "
                 "back; bind it anew with cpubind apply, or undo it with cpubind restore --pid "
@@ -275,25 +190,17 @@ static int make_goals(measurement *m, int32_t i)
                                                .memory_node = -1,
                                                .no_irq = CPUBIND_IRQ_NO_ROLE};
     if (w->is_bound)
-        m->placed[i].found = &w->goal[w->found];
+        m->placed[i].found = &w->goal[w->rules];
     for (int side = 0; side < 2; side++)
         m->placed[i].goal[side] =
             m->side[side] == API_SIDE_NOW ? m->placed[i].found : &w->goal[m->side[side]];
     return API_DONE;
 }
 
-/* The side whose plan names the workers. */
-static api_side first_side(const measurement *m)
-{
-    return m->options->after    ? API_SIDE_AFTER
-           : m->options->before ? API_SIDE_BEFORE
-                                : API_SIDE_NEAR;
-}
-
 /* Takes the workers of the plan: all, or that of --pid. Returns the exit status. */
 static int take_workers(measurement *m)
 {
-    const plan_of *p = &m->plan[first_side(m)];
+    const plan_of *p = &m->plan[API_SIDE_NEAR];
     const int32_t n = cpubind_host_bind_n(p->call.host);
     const int32_t only = m->options->tree ? 0 : m->options->pid;
     int status = API_DONE;
@@ -325,16 +232,14 @@ static int take_workers(measurement *m)
 }
 
 /* Without --between the plan is compared with what is, and where that is a plan already, with
- * unbound workers; with files of settings, the second one with the first. */
+ * unbound workers. */
 static void choose_sides(measurement *m)
 {
     int32_t n_bound = 0;
     for (int32_t i = 0; i < m->n; i++)
         n_bound += m->worker[i].is_bound;
     m->side[0] = n_bound > 0 ? API_SIDE_UNBOUND : API_SIDE_NOW;
-    m->side[1] = first_side(m);
-    if (m->options->before)
-        m->side[0] = API_SIDE_BEFORE;
+    m->side[1] = API_SIDE_NEAR;
     if (m->options->has_between)
         memcpy(m->side, m->options->between, sizeof m->side);
 }
@@ -365,62 +270,25 @@ static void free_goals(subject *w)
         free(w->arena[side].base);
 }
 
-/* With --before, the workers of a service are measured: leaves out those that it has not bound
- * by one of the two files, since it was told to. Returns the exit status. */
-static int leave_out(measurement *m)
-{
-    int32_t n = 0;
-    api_text why;
-    for (int32_t i = 0; i < m->n; i++) {
-        if (!m->worker[i].is_bound || !find_side(m, i, &why)) {
-            free_goals(&m->worker[i]);
-            (void)json_array_remove(m->workers, (size_t)n);
-            continue;
-        }
-        m->worker[n] = m->worker[i];
-        m->placed[n++] = m->placed[i];
-    }
-    m->n = n;
-    return n > 0 ? API_DONE
-                 : cli_fail(m->options, API_REFUSED,
-                            "no worker is bound by the settings of one of the two files");
-}
-
-/* Refuses settings that differ in nothing that can be measured. Returns the exit status. */
-static int check_difference(const measurement *m)
-{
-    int n_equal = 0;
-    for (int32_t i = 0; i < m->n && m->side[0] == API_SIDE_BEFORE; i++)
-        n_equal += m->worker[i].sum[m->side[0]] == m->worker[i].sum[m->side[1]];
-    return n_equal < m->n || m->side[1] != API_SIDE_AFTER
-               ? API_DONE
-               : cli_fail(m->options, API_UNREADABLE,
-                          "not judged: both files place every worker alike");
-}
-
 /* Finds the workers, what they are bound to, and what they are to be bound to. */
 static int prepare(measurement *m)
 {
-    int status = open_plan(m, first_side(m));
+    int status = open_plan(m, API_SIDE_NEAR);
     if (status == API_DONE)
         status = take_workers(m);
     if (status == API_DONE)
         status = read_online(m);
     if (status == API_DONE)
         choose_sides(m);
-    for (int32_t i = 0; i < m->n && status == API_DONE && !m->options->before; i++)
+    for (int32_t i = 0; i < m->n && status == API_DONE; i++)
         if (m->worker[i].is_bound)
             status = open_plan(m, m->worker[i].rules);
-    if (status == API_DONE && m->options->before)
-        status = open_plan(m, API_SIDE_BEFORE);
     for (int side = 0; side < 2 && status == API_DONE; side++)
         if (m->side[side] >= API_SIDE_NEAR)
             status = open_plan(m, m->side[side]);
-    if (status == API_DONE && m->options->before)
-        status = leave_out(m);
     for (int32_t i = 0; i < m->n && status == API_DONE; i++)
         status = make_goals(m, i);
-    return status == API_DONE ? check_difference(m) : status;
+    return status;
 }
 
 /* == Placing ================================================================ */
@@ -438,13 +306,10 @@ static int fail_place(const measurement *m, cpubind_linux_status status,
  * back. Returns the exit status. */
 static int open_bindings(measurement *m)
 {
-    api_options once = m->options->after ? m->plan[API_SIDE_AFTER].options : *m->options;
+    api_options once = *m->options;
     cpubind_place_fault why = {.at = 0};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     cpubind_bind_options how;
-    once.memory = m->options->memory;
-    once.memory_limit = m->options->memory_limit;
-    once.memory_time = m->options->memory_time;
     if (m->options->has_memory && m->options->memory != CPUBIND_MEMORY_NONE) {
         how = cli_bind_options(&once, 0, 0);
         status = cpubind_place_open(m->placed, m->n, &how, &cpubind_sys_real, &why);
@@ -536,13 +401,6 @@ static int is_stopped(void *ctx)
     return cli_was_signalled();
 }
 
-/* The same for running workers: a service that has ended has nobody to tell the result. */
-static int is_over(void *ctx)
-{
-    const measurement *m = ctx;
-    return cli_was_signalled() || (m->parent && (int32_t)getppid() != m->parent);
-}
-
 static void show_block(void *ctx, int32_t block, const cpubind_schedule *schedule)
 {
     char text[80];
@@ -561,8 +419,7 @@ static int run_blocks(measurement *m, cli_measured *out)
     double elapsed_s;
     api_text said = {"", 0};
     m->live.side = -1;
-    m->live.stop = is_over;
-    m->live.stop_ctx = m;
+    m->live.stop = is_stopped;
     m->live.hear = show_block;
     m->live.hear_ctx = m->options;
     m->live.sys = &cpubind_sys_real;
@@ -584,12 +441,11 @@ static int run_blocks(measurement *m, cli_measured *out)
         return fail_place(m, back, &why);
     if (m->live.status != CPUBIND_LINUX_OK)
         return fail_place(m, m->live.status, &m->live.why);
-    if (is_over(m)) {
+    if (cli_was_signalled()) {
         api_add(&said,
-                "the measurement was stopped by a signal%s after %d of %d blocks; all is as it "
+                "the measurement was stopped by a signal after %d of %d blocks; all is as it "
                 "was before",
-                m->parent ? " or by the end of the service" : "", (int)out->n_block,
-                (int)m->schedule.n_block);
+                (int)out->n_block, (int)m->schedule.n_block);
         return cli_fail(m->options, API_REFUSED, said.text);
     }
     if (cpubind_live_is_over(&m->live)) {
@@ -602,17 +458,10 @@ static int run_blocks(measurement *m, cli_measured *out)
 
 /* == The result ============================================================= */
 
-static int is_printed(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
-/* Keeps the result for status and doctor, and in the files that are asked for. */
+/* Keeps the result for status and doctor. */
 static int keep_result(measurement *m, const json_t *result)
 {
-    const api_options *o = m->options;
     char *text = json_dumps(result, JSON_INDENT(1));
-    int status = API_DONE;
     api_text why = {"", 0};
     cpubind_linux_fault fault;
     if (!text)
@@ -623,15 +472,8 @@ static int keep_result(measurement *m, const json_t *result)
                 strerror(fault.error));
         warn(m, &why);
     }
-    if (o->output)
-        status = cli_write_output(o, "--output", o->output, text, strlen(text));
     free(text);
-    if (o->svg && status == API_DONE) {
-        api_out svg = {0};
-        cli_put_measure_svg(&svg, result);
-        status = cli_write_svg(o, &svg);
-    }
-    return status;
+    return API_DONE;
 }
 
 /* The exit status of a verdict. */
@@ -663,13 +505,11 @@ static int print_result(measurement *m, cli_measured *measured)
         return cli_no_memory();
     cli_add_measure(result, &line);
     status = keep_result(m, result);
-    if (status != API_DONE || is_printed(o->svg) || is_printed(o->output))
-        ; /* a file is all that stdout gets */
-    else if (o->json)
+    if (status == API_DONE && o->json)
         status = cli_print_json(stdout, json_incref(result)) ? API_DONE : cli_no_memory();
-    else if (o->quiet)
+    else if (status == API_DONE && o->quiet)
         printf("%s\n", line.text);
-    else if (!cli_print_measure(stdout, result))
+    else if (status == API_DONE && !cli_print_measure(stdout, result))
         status = cli_no_memory();
     json_decref(result);
     return status == API_DONE ? status_of(cpubind_judge_all(m->figure, measured->n_figure))
@@ -701,8 +541,6 @@ static int begin(measurement *m)
     int is_put_back = 0;
     if (status != API_DONE)
         return status;
-    if (m->options->is_under_service)
-        return API_DONE;
     m->service.pid = m->options->tree ? 0 : m->options->pid;
     m->has_asked_service = 1;
     return cli_let_service_go(m->options, &m->service, &is_put_back);
@@ -730,9 +568,7 @@ static void free_all(measurement *m)
     for (int side = 0; side < API_SIDES; side++) {
         cpubind_host_bind_close(m->plan[side].call.host);
         api_close_host(&m->plan[side].call.source);
-        cli_settings_free(&m->plan[side].settings);
     }
-    cli_probe_close(&m->probe);
     json_decref(m->workers);
     json_decref(m->warnings);
     free(m->online);
@@ -748,44 +584,10 @@ static void draw(measurement *m)
                           &m->schedule);
 }
 
-/* Measures made workers. */
-static int probe(measurement *m)
-{
-    const api_side usual[2] = {API_SIDE_UNBOUND, API_SIDE_NEAR};
-    cli_measured measured = {.cost_percent = -1};
-    api_text why = {"", 0};
-    int status = take_lock(m);
-    memcpy(m->side, m->options->has_between ? m->options->between : usual, sizeof m->side);
-    if (status == API_DONE)
-        status = cli_probe_open(m->options, m->side, &m->probe, m->warnings);
-    if (status != API_DONE)
-        return status;
-    m->probe.stop = is_stopped;
-    draw(m);
-    cli_catch_signals();
-    measured.n_block = cpubind_blocks_run(&m->schedule, cli_probe_block, &m->probe, m->figure,
-                                          &measured.n_figure);
-    if (measured.n_block == m->schedule.n_block)
-        measured.matrix = cli_probe_matrix(&m->probe);
-    cli_release_signals();
-    cli_progress(m->options, NULL);
-    if (measured.n_block == m->schedule.n_block)
-        return print_result(m, &measured);
-    if (cli_was_signalled())
-        api_add(&why, "the measurement was stopped by a signal after %d of %d blocks",
-                (int)measured.n_block, (int)m->schedule.n_block);
-    else
-        api_add(&why, "made workers could not be run: %s: %s", m->probe.fault.what,
-                strerror(m->probe.fault.error));
-    return cli_fail(m->options, cli_was_signalled() ? API_REFUSED : API_UNWRITTEN, why.text);
-}
-
 static int measure(measurement *m)
 {
     cli_measured measured = {.n_block = 0};
-    int status = read_files(m);
-    if (status == API_DONE)
-        status = open_metrics(m);
+    int status = open_metrics(m);
     if (status == API_DONE)
         status = begin(m);
     if (status == API_DONE)
@@ -808,14 +610,11 @@ int cli_measure(int argc, char **argv)
     int status = cli_start(argc, argv, API_MEASURE, NULL, &options);
     if (status >= 0)
         return status;
-    if (options.is_report)
-        return cli_report_measures(&options);
     m.options = &options;
-    m.parent = options.is_under_service ? (int32_t)getppid() : 0;
     m.workers = json_array();
     m.warnings = json_array();
     cpubind_linux_raise_files();
-    status = options.is_probe ? probe(&m) : measure(&m);
+    status = measure(&m);
     free_all(&m);
     end(&m);
     return status;

@@ -442,49 +442,17 @@ static const char *restore_conflict(const api_options *o)
     return NULL;
 }
 
-/* Whether a side of measure has no file of settings to be made by. */
-static int is_file_missing(const api_options *o)
-{
-    int is_missing = 0;
-    for (int i = 0; o->has_between && i < 2; i++)
-        is_missing |= (o->between[i] == API_SIDE_BEFORE && !o->before) ||
-                      (o->between[i] == API_SIDE_AFTER && !o->after);
-    return is_missing || (!o->has_between && o->before && !o->after);
-}
-
 /* Those of measure. */
 static const char *measure_conflict(const api_options *o)
 {
-    const int n_printed = (o->svg && strcmp(o->svg, "-") == 0) +
-                          (o->output && strcmp(o->output, "-") == 0) + o->json;
-    if (o->is_report && o->n_word == 0)
-        return "name files of --output: --report FILE...";
-    if (o->is_report)
-        return o->all || o->pid || o->output || o->svg
-                   ? "--report prints results of files: leave out --all, --pid, --output, --svg"
-                   : NULL;
-    if (o->is_probe && (o->all || o->pid || o->root || o->has_memory || o->n_metric > 0))
-        return "--probe starts workers of its own on this host: leave out --root, --all, "
-               "--pid, "
-               "--memory and metrics";
-    if (o->is_probe && o->has_between &&
-        (o->between[0] == API_SIDE_NOW || o->between[1] == API_SIDE_NOW))
-        return "--probe starts workers of its own, which are nowhere now: leave now out of "
-               "--between";
-    if (o->is_probe && (o->before || o->after))
-        return "--before and --after are settings of a service, which binds no made workers: "
-               "leave --probe out";
-    if (is_file_missing(o))
-        return "the sides before and after are settings of files: --before FILE --after FILE";
-    if (!o->is_probe && !o->all == !o->pid)
+    if (!o->all == !o->pid)
         return "say which workers: --all, those of the host; --pid N, one; --pid N --tree, "
-               "those "
-               "below it; or --probe, made ones";
+               "those below it";
     if (o->tree && o->all)
         return "--tree is a process and all below it: name it with --pid N";
     if (o->has_memory && o->memory == CPUBIND_MEMORY_PREFER)
         return "--memory prefer is for run: a process sets its own memory policy only";
-    return n_printed > 1 ? "--json, --svg - and --output - each print: give one" : NULL;
+    return NULL;
 }
 
 static const char *service_conflict(const api_options *o)
@@ -567,7 +535,7 @@ static int check(const api_options *o, enum api_command command, api_text *why)
 {
     const cli_help *help = cli_help_of(command);
     const char *what = command & API_RUN ? NULL : count_fault(o->n_word, command);
-    const int takes_words = (command == API_SERVICE && o->is_check) || o->is_report ||
+    const int takes_words = (command == API_SERVICE && o->is_check) ||
                             command & (API_SHOW | API_EXPORT | API_REPLAY | CHANGING | API_RUN);
     if (!takes_words && o->n_word > 0) {
         api_add(why,

@@ -133,8 +133,7 @@ static const cli_help helps[] = {
      "the plan. Changes nothing; as root it sees all processes.\n",
      "Exit status: 0 all is right, 1 something is elsewhere or unbound, 3 unreadable.\n"},
     {API_MEASURE, "measure",
-     "Usage: cpubind measure --all | --pid N [--tree] | --probe [OPTION...]\n"
-     "       cpubind measure --report FILE...\n"
+     "Usage: cpubind measure --all | --pid N [--tree] [OPTION...]\n"
      "Says whether a binding helps: moves running workers to and fro between two\n"
      "sides, in blocks whose order is drawn, counts in each block, and says of each\n"
      "figure which side is better, with its doubt. At the end, and after a signal, all\n"

@@ -1,4 +1,4 @@
-/* measure_result.c - the result of a measurement: as JSON, as text, as a picture, as a table
+/* measure_result.c - the result of a measurement: as JSON, and as text
  * SPDX-License-Identifier: MIT
  *
  * Reads files of --output that others have written: a key that is missing or of another kind is
@@ -68,18 +68,15 @@ json_t *cli_measure_json(const cli_measured *m)
     for (int32_t i = 0; i < m->n_figure; i++)
         figures = cli_json_append(figures, figure_json(&m->figure[i], m->n_block));
     return json_pack(
-        "{s:s, s:i, s:o, s:I, s:[s,s], s:i, s:I, s:I, s:o, s:i, s:o, s:o, s:s, s:o, s:o, s:o, "
-        "s:o, "
+        "{s:s, s:i, s:o, s:I, s:[s,s], s:i, s:I, s:I, s:o, s:i, s:f, s:f, s:s, s:o, s:o, s:o, "
         "s:o}",
         "cpubind", CPUBIND_VERSION, "format", FORM, "host", cli_json_text(host), "at",
         (json_int_t)time(NULL), "sides", m->side[0], m->side[1], "seed", (int)s->seed,
         "block_ms", (json_int_t)s->block_ms, "settle_ms", (json_int_t)s->settle_ms, "order",
-        order_json(s), "blocks", (int)m->n_block, "cost_percent",
-        number(m->cost_percent >= 0, m->cost_percent), "moving_percent",
-        number(m->cost_percent >= 0, m->moving_percent), "verdict",
-        cpubind_verdict_word(verdict), "main", main ? cli_json_text(main->name) : json_null(),
-        "workers", m->workers, "warnings", m->warnings, "figures", figures, "matrix",
-        m->matrix ? m->matrix : json_null());
+        order_json(s), "blocks", (int)m->n_block, "cost_percent", m->cost_percent,
+        "moving_percent", m->moving_percent, "verdict", cpubind_verdict_word(verdict), "main",
+        main ? cli_json_text(main->name) : json_null(), "workers", m->workers, "warnings",
+        m->warnings, "figures", figures);
 }
 
 /* == What a result says ===================================================== */
@@ -322,39 +319,6 @@ static void print_blocks(FILE *out, const json_t *result)
     print_side(out, result, main, 1);
 }
 
-/* Prints a matrix: from the CPUs of the node of a row to the memory of that of a column. */
-static int print_matrix(FILE *out, const json_t *matrix, const char *key, const char *title)
-{
-    const json_t *nodes = json_object_get(matrix, "nodes"),
-                 *rows = json_object_get(matrix, key);
-    const size_t n = json_array_size(nodes);
-    api_table table = {.n_column = (int32_t)n + 1};
-    fprintf(out, "\n%s\n", title);
-    api_cell(&table, "node");
-    for (size_t k = 0; k < n; k++)
-        api_cell(&table, "%d", (int)json_integer_value(json_array_get(nodes, k)));
-    for (size_t i = 0; i < n; i++) {
-        api_cell(&table, "%d", (int)json_integer_value(json_array_get(nodes, i)));
-        for (size_t k = 0; k < n; k++) {
-            const json_t *cell = json_array_get(json_array_get(rows, i), k);
-            if (json_is_number(cell))
-                api_cell(&table, "%.0f", json_number_value(cell));
-            else
-                api_cell(&table, "-");
-        }
-    }
-    return cli_print_table(out, &table);
-}
-
-static int print_matrices(FILE *out, const json_t *result)
-{
-    const json_t *matrix = json_object_get(result, "matrix");
-    return !json_is_object(matrix) ||
-           (print_matrix(out, matrix, "copy_mb_s",
-                         "copying, MB/s, from the CPUs of a row to the memory of a column:") &&
-            print_matrix(out, matrix, "latency_ns", "a load from there, ns:"));
-}
-
 int cli_print_measure(FILE *out, const json_t *result)
 {
     const size_t n_worker = json_array_size(json_object_get(result, "workers"));
@@ -365,205 +329,17 @@ int cli_print_measure(FILE *out, const json_t *result)
         return 0;
     print_unjudged(out, result);
     print_blocks(out, result);
-    if (!print_matrices(out, result))
-        return 0;
     fprintf(
         out,
         "\n%d blocks of %d ms, each after %d ms to settle, in an order drawn from seed %d; ",
         (int)number_of(result, "blocks"), (int)number_of(result, "block_ms"),
         (int)number_of(result, "settle_ms"), (int)number_of(result, "seed"));
-    if (has(result, "cost_percent"))
-        fprintf(out,
-                "%d worker%s\nmeasuring took %.2g %% of one CPU, and moving the workers "
-                "between the blocks %.2g %%\n",
-                (int)n_worker, n_worker == 1 ? "" : "s", number_of(result, "cost_percent"),
-                number_of(result, "moving_percent"));
-    else
-        fputs("made workers\n", out);
+    fprintf(out,
+            "%d worker%s\nmeasuring took %.2g %% of one CPU, and moving the workers "
+            "between the blocks %.2g %%\n",
+            (int)n_worker, n_worker == 1 ? "" : "s", number_of(result, "cost_percent"),
+            number_of(result, "moving_percent"));
     return 1;
-}
-
-/* == As a picture =========================================================== */
-
-#define WIDTH 760
-#define PANEL 110
-#define PAD   20
-#define TITLE 48
-
-static void put_panel(api_out *to, const json_t *result, const json_t *figure, int top)
-{
-    const json_t *blocks = json_object_get(figure, "blocks");
-    const double step = (double)(WIDTH - 2 * PAD) / (double)(json_array_size(blocks) + 1);
-    double least = 0, most = 0;
-    json_t *value;
-    size_t i;
-    (void)range_of(figure, &least, &most);
-    api_put(to, "<text x=\"%d\" y=\"%d\">", PAD, top + 14);
-    api_put_xml(to, text_of(figure, "name"));
-    api_put(to, ", %.4g to %.4g ", least, most);
-    api_put_xml(to, text_of(figure, "unit"));
-    api_put(to, ": ");
-    api_put_xml(to, text_of(figure, "verdict"));
-    api_put(to, "</text>\n<path d=\"M%d %dH%d\" stroke=\"#999\"/>\n", PAD, top + PANEL - 8,
-            WIDTH - PAD);
-    json_array_foreach(blocks, i, value)
-    {
-        const double height =
-            most > least ? (json_number_value(value) - least) / (most - least) : 0;
-        if (json_is_number(value))
-            api_put(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"%c\"/>\n",
-                    PAD + step * (double)(i + 1), top + PANEL - 14 - height * (PANEL - 40),
-                    side_at(result, i) == 1 ? 'b' : 'a');
-    }
-}
-
-void cli_put_measure_svg(api_out *to, const json_t *result)
-{
-    const int32_t n = count_judged(result);
-    int top = TITLE;
-    json_t *figure;
-    size_t i;
-    api_text line = {"", 0};
-    cli_add_measure(result, &line);
-    api_put(to,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n<style>.a{fill:none;stroke:#555;"
-            "stroke-width:1.5}.b{fill:#1664b0}</style>\n<rect width=\"100%%\" height=\"100%%\" "
-            "fill=\"#fff\"/>\n<text x=\"%d\" y=\"18\">",
-            WIDTH, TITLE + PANEL * (int)n, PAD);
-    api_put_xml(to, line.text);
-    api_put(to,
-            "</text>\n<circle cx=\"%d\" cy=\"34\" r=\"4\" class=\"a\"/><text x=\"%d\" "
-            "y=\"38\">",
-            PAD + 4, PAD + 14);
-    api_put_xml(to, side_of(result, 0));
-    api_put(to,
-            "</text><circle cx=\"%d\" cy=\"34\" r=\"4\" class=\"b\"/><text x=\"%d\" "
-            "y=\"38\">",
-            PAD + 104, PAD + 114);
-    api_put_xml(to, side_of(result, 1));
-    api_put(to, "</text>\n");
-    json_array_foreach(json_object_get(result, "figures"), i, figure)
-    {
-        if (!is_judged(figure))
-            continue;
-        put_panel(to, result, figure, top);
-        top += PANEL;
-    }
-    api_put(to, "</svg>\n");
-}
-
-/* == Results of files ======================================================= */
-
-/* Reads a file of --output. NULL, with the reason in *why: it is none. */
-static json_t *read_result(const char *path, api_text *why)
-{
-    cpubind_bytes bytes = {NULL, 0, 0};
-    json_error_t error;
-    json_t *result = NULL;
-    const cpubind_linux_fault fault = cpubind_linux_read_file(path, NULL, &bytes);
-    if (fault.error) {
-        api_add(why, "%s cannot be read: %s: %s", path, fault.what, strerror(fault.error));
-        return NULL;
-    }
-    result = json_loadb(bytes.data ? bytes.data : "", (size_t)bytes.len, 0, &error);
-    free(bytes.data);
-    if (!result)
-        api_add(why, "%s, line %d, column %d: %s: it is no result of cpubind measure --output",
-                path, error.line, error.column, error.text);
-    else if (json_integer_value(json_object_get(result, "format")) != FORM ||
-             !json_is_array(json_object_get(result, "figures")))
-        api_add(why, "%s is no result of cpubind measure --output, or one of another version",
-                path);
-    if (why->len == 0)
-        return result;
-    json_decref(result);
-    return NULL;
-}
-
-/* Text in a cell of Markdown. */
-static void print_cell(const char *text)
-{
-    api_text cell = {"", 0};
-    api_add(&cell, "%s", text);
-    fputs("| ", stdout);
-    for (const char *c = cell.text; *c; c++)
-        if (*c == '|' || *c == '<' || *c == '`')
-            printf("\\%c", *c);
-        else
-            putchar(*c);
-    putchar(' ');
-}
-
-static void print_figure(const json_t *result, const json_t *figure)
-{
-    api_text first = {"", 0}, second = {"", 0}, interval = {"", 0}, name = {"", 0};
-    add_number(&first, number_of(figure, "first"));
-    add_number(&second, number_of(figure, "second"));
-    add_number(&interval, number_of(figure, "difference"));
-    api_add(&interval, " (");
-    add_range(&interval, figure, "low", "high");
-    api_add(&interval, ")");
-    api_add(&name, "%s", text_of(figure, "name"));
-    if (*text_of(figure, "unit"))
-        api_add(&name, ", %s", text_of(figure, "unit"));
-    print_cell(text_of(result, "host"));
-    print_cell(side_of(result, 0));
-    print_cell(side_of(result, 1));
-    print_cell(name.text);
-    print_cell(first.text);
-    print_cell(second.text);
-    print_cell(interval.text);
-    print_cell(text_of(figure, "verdict"));
-    puts("|");
-}
-
-static void print_result(const json_t *result)
-{
-    int n = 0;
-    json_t *figure;
-    size_t i;
-    json_array_foreach(json_object_get(result, "figures"), i, figure)
-    {
-        if (!is_judged(figure))
-            continue;
-        print_figure(result, figure);
-        n++;
-    }
-    if (n > 0)
-        return;
-    print_cell(text_of(result, "host"));
-    print_cell(side_of(result, 0));
-    print_cell(side_of(result, 1));
-    fputs("| - | - | - | - ", stdout);
-    print_cell(cpubind_verdict_word(CPUBIND_VERDICT_NOT_JUDGED));
-    puts("|");
-}
-
-int cli_report_measures(const api_options *options)
-{
-    json_t *results = json_array();
-    api_text why = {"", 0};
-    for (int i = 0; i < options->n_word && why.len == 0; i++) {
-        json_t *one = read_result(options->word[i], &why);
-        if (one)
-            results = cli_json_append(results, one);
-    }
-    if (why.len > 0) {
-        json_decref(results);
-        return cli_fail(options, API_UNREADABLE, why.text);
-    }
-    if (options->json)
-        return cli_print_json(stdout, json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION,
-                                                "results", results))
-                   ? API_DONE
-                   : cli_no_memory();
-    puts("| host | first | second | figure | median, first | median, second | difference "
-         "(95 % interval) | verdict |\n| --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (size_t i = 0; i < json_array_size(results); i++)
-        print_result(json_array_get(results, i));
-    json_decref(results);
-    return API_DONE;
 }
 
 /* == The last one ============================================================ */

@@ -1,7 +1,7 @@
-/* measure_result.h - the result of a measurement: as JSON, as text, as a picture, as a table
+/* measure_result.h - the result of a measurement: as JSON, and as text
  * SPDX-License-Identifier: MIT
  *
- * All is made from the JSON, so that a file of --output shows what the command has shown.
+ * All is made from the JSON, so that the last result says what the command has said.
  * MEASURE.md has the words, JSON.md the keys.
  */
 #ifndef CPUBIND_CLI_MEASURE_RESULT_H
@@ -19,11 +19,10 @@ typedef struct cli_measured {
     const cpubind_judgement *figure;
     int32_t n_figure, n_block; /* blocks that were run */
     /* Time that this process has computed, in percent of one CPU: to count, and all else, which
-     * is to move the workers. Below 0: not known. */
+     * is to move the workers. */
     double cost_percent, moving_percent;
     json_t *workers;  /* an array, which the result takes over */
     json_t *warnings; /* the same: texts */
-    json_t *matrix;   /* the same: of --probe, the memory of nodes; NULL: null */
 } cli_measured;
 
 /* The result; NULL without memory. */
@@ -35,12 +34,6 @@ void cli_add_measure(const json_t *result, api_text *to);
 /* Prints that line, the table, the blocks of the figure that says most, and how it was
  * measured. Returns 0 without memory. */
 int cli_print_measure(FILE *out, const json_t *result);
-
-/* Appends the blocks of all figures that are judged, as an SVG document. */
-void cli_put_measure_svg(api_out *to, const json_t *result);
-
-/* Prints the results of files of --output as one table of Markdown. Returns the exit status. */
-int cli_report_measures(const api_options *options);
 
 /* The last measurement of this host in short, for status and doctor: an object; null where
  * there is none, it cannot be read, or the options are about another host. */

@@ -24,7 +24,6 @@
 #include "host_call.h"
 #include "measure_result.h"
 #include "output.h"
-#include "service_measure.h"
 
 /* Without a plan, the host is read again after 5, 10, 20 ... seconds. */
 #define FIRST_RETRY_MS 5000
@@ -48,7 +47,6 @@ typedef struct engine {
     int has_claims; /* they were read */
     int is_unsaved; /* the claims, as was said */
     int has_claim;  /* somebody has said something: it is looked at once */
-    cli_service_measure measure;
 } engine;
 
 /* == Lines ================================================================== */
@@ -229,7 +227,7 @@ static void say_news(engine *e)
     for (int32_t i = 0; i < cpubind_host_bind_n(e->call.host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
         e->counts.workers += row->device >= 0 && row->state != CPUBIND_HOST_ENDED;
-        if (row->is_news && !cli_measure_has(&e->measure, row->pid))
+        if (row->is_news)
             say_row(e, row);
     }
     (void)save_claims(e);
@@ -271,8 +269,6 @@ static int wants(void *ctx, const char *program, const char *name)
 static cpubind_host_claim claim_of(void *ctx, int32_t pid, uint64_t start)
 {
     const engine *e = (const engine *)ctx;
-    if (cli_measure_has(&e->measure, pid))
-        return CPUBIND_CLAIM_LEAVE;
     switch (cpubind_claims_find(&e->claims, pid, start)) {
     case CPUBIND_ASK_LEAVE:
         return CPUBIND_CLAIM_LEAVE;
@@ -383,68 +379,6 @@ static void start(void *ctx)
             (int)e->settings.options.watch_ms / 1000);
 }
 
-/* == Measuring ============================================================== */
-
-/* Measures settings that are new against those before, if they ask for that. */
-static void measure(engine *e, const cpubind_bytes *before)
-{
-    const api_options *o = &e->settings.options;
-    const cpubind_bytes *after = &e->settings.file;
-    cpubind_linux_fault why;
-    if (!o->measure_ms || !e->is_planned ||
-        (before->len == after->len &&
-         (after->len == 0 || memcmp(before->data, after->data, (size_t)after->len) == 0)) ||
-        !cli_measure_choose(&e->measure, e->call.host))
-        return;
-    say(e, CPUBIND_SAY_INFO, "measuring these settings against those before, for %lld s",
-        (long long)o->measure_ms / 1000);
-    cpubind_host_bind_look(e->call.host); /* lets go of them */
-    say_news(e);
-    why = cli_measure_start(&e->measure, before, after, o->root);
-    e->has_claim = why.error != 0;
-    if (why.error)
-        say_failure(e, CPUBIND_SAY_WARNING, "the new settings are not measured", why);
-}
-
-/* Says what a measurement has found that has ended. The workers are taken up again. */
-static void end_measure(engine *e)
-{
-    static api_text said;
-    char former[sizeof e->measure.former];
-    said = (api_text){"", 0};
-    memcpy(former, e->measure.former, sizeof former);
-    switch (cli_measure_look(&e->measure, &said)) {
-    case CLI_MEASURE_NOT:
-        return;
-    case CLI_MEASURE_DONE:
-        say(e, CPUBIND_SAY_INFO, "measured: %s", said.text);
-        break;
-    case CLI_MEASURE_WORSE:
-        say(e, CPUBIND_SAY_WARNING,
-            "the new settings are worse than those before, and stay in force: %s; the settings "
-            "before are in %s: to take them again, copy it to %s and reload",
-            said.text, former, e->options->config ? e->options->config : CLI_CONF_PATH);
-        break;
-    case CLI_MEASURE_ALIKE:
-        say(e, CPUBIND_SAY_INFO, "the new settings are not measured: %s", said.text);
-        break;
-    default:
-        say(e, CPUBIND_SAY_WARNING, "the new settings are not measured: %s", said.text);
-        break;
-    }
-    e->has_claim = 1;
-}
-
-/* Ends a measurement before its time. */
-static void stop_measure(engine *e)
-{
-    if (e->measure.pid == 0)
-        return;
-    cli_measure_stop(&e->measure);
-    say(e, CPUBIND_SAY_INFO, "the measurement of the settings was ended");
-    e->has_claim = 1;
-}
-
 /* Takes over the last measurement of this host, whoever has made it. */
 static void count_measure(engine *e)
 {
@@ -466,7 +400,6 @@ static void look(void *ctx, int wake_fd)
 {
     engine *e = (engine *)ctx;
     int64_t left_ms;
-    end_measure(e);
     if (e->is_planned) {
         cpubind_host_bind_wake_at(e->call.host, wake_fd);
         if (e->has_claim)
@@ -489,10 +422,6 @@ static void look(void *ctx, int wake_fd)
 static void restore(void *ctx)
 {
     engine *e = (engine *)ctx;
-    if (e->measure.pid) { /* which has the locks of the workers */
-        stop_measure(e);
-        cpubind_host_bind_look(e->call.host);
-    }
     for (int32_t i = 0; e->call.host && i < cpubind_host_bind_n(e->call.host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
         cpubind_linux_fault fault = {.what = ""};
@@ -531,7 +460,6 @@ static int reload(void *ctx)
 {
     engine *e = (engine *)ctx;
     static cli_settings next;
-    cpubind_bytes before;
     const char *path;
     api_text why = {"", 0};
     const int status = cli_settings_load(e->options->config, &next, &path, say_fault, e, &why);
@@ -543,10 +471,7 @@ static int reload(void *ctx)
         e->counts.errors++;
         return 0;
     }
-    stop_measure(e);
     close_host(e);
-    before = e->settings.file;
-    e->settings.file = (cpubind_bytes){NULL, 0, 0};
     cli_settings_free(&e->settings);
     e->settings = next;
     memset(&next, 0, sizeof next);
@@ -557,8 +482,6 @@ static int reload(void *ctx)
         path ? path : "no file, all usual,");
     json_object_clear(e->call.said);
     start(e);
-    measure(e, &before);
-    cpubind_bytes_free(&before);
     return 1;
 }
 
@@ -622,14 +545,13 @@ static json_t *left_json(const engine *e, const cpubind_peer *peer)
 /* The state of the service. */
 static json_t *state_json(const engine *e, const cpubind_peer *peer)
 {
-    return json_pack("{s:s, s:{s:i, s:I, s:I, s:I, s:I, s:i, s:s*, s:o, s:b, s:b}}", "cpubind",
+    return json_pack("{s:s, s:{s:i, s:I, s:I, s:I, s:I, s:i, s:s*, s:o, s:b}}", "cpubind",
                      CPUBIND_VERSION, "service", "pid", (int)getpid(), "last_look",
                      (json_int_t)e->counts.last_look, "moves", (json_int_t)e->counts.moves,
                      "errors", (json_int_t)e->counts.errors, "reloads",
                      (json_int_t)e->counts.reloads, "workers", (int)e->counts.workers,
                      "problem", e->problem.len > 0 ? e->problem.text : NULL, "left",
-                     left_json(e, peer), "all_left", e->claims.is_all_left, "measuring",
-                     e->measure.pid != 0);
+                     left_json(e, peer), "all_left", e->claims.is_all_left);
 }
 
 /* Beside it the rows, as verify --all and apply --all have them: compared with the records, or
@@ -811,8 +733,6 @@ static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_
     const int is_change = asked->ask >= CPUBIND_ASK_LEAVE;
     api_text why = {"", 0};
     e->has_claims |= is_change && asked->pid == 0; /* it takes the place of all that was said */
-    if (is_change)
-        stop_measure(e); /* it holds the locks of the workers */
     if (is_change && !read_claims(e, &why))
         return refusal_json(API_UNWRITTEN, why.text);
     switch (asked->ask) {
@@ -915,7 +835,6 @@ int cli_run_service(const api_options *options)
         status = check_machine(&e);
     if (status == API_DONE)
         status = run(&e);
-    stop_measure(&e);
     close_host(&e);
     cli_settings_free(&e.settings);
     cpubind_claims_free(&e.claims);

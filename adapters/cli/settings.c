@@ -37,10 +37,6 @@ const cli_key cli_keys[] = {
     {"only", "", 1, "the names of the processes that are bound, such as VLLM*"},
     {"except", "", 1, "the names of processes that are left alone"},
     {"restore-at-end", "no", 0, "yes: undo all bindings when the service ends"},
-    {"measure", "no", 0,
-     "yes, or a time, such as 5m: measure new settings against the old ones"},
-    {"metric", "", 1, "URL[#NAME]: a figure of the engine that decides, as for measure"},
-    {"metric-command", "", 1, "the same: a command that prints a number"},
     {"textfile", "", 0, "the file for the Prometheus node exporter, ending in .prom"},
     {"socket", CLI_SOCKET_PATH, 0, "where other commands ask the service; none: nowhere"},
     {NULL, NULL, 0, NULL},
@@ -223,7 +219,7 @@ int cli_settings_load(const char *asked, cli_settings *out, const char **path,
         return fault.error == EPERM ? API_USAGE : API_UNREADABLE;
     }
     n = cli_settings_parse(bytes.data, bytes.len, out, say_one, ctx);
-    out->file = bytes;
+    cpubind_bytes_free(&bytes);
     if (n < 0)
         api_add(why, "there is no memory left");
     return n < 0 ? API_UNREADABLE : n > 0 ? API_USAGE : API_DONE;
@@ -234,7 +230,6 @@ void cli_settings_free(cli_settings *settings)
     api_options *o = &settings->options;
     api_free_options(o);
     free(settings->text);
-    cpubind_bytes_free(&settings->file);
     memset(settings, 0, sizeof *settings);
 }
 

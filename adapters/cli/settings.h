@@ -27,7 +27,6 @@ extern const cli_key cli_keys[];
 typedef struct cli_settings {
     api_options options; /* as apply --all has them */
     char *text;          /* the values, each ended by NUL */
-    cpubind_bytes file;  /* as cli_settings_load has read it; empty without a file */
     /* By the row of cli_keys: the last value that was given, and its place; NULL: none. */
     const char *value[CLI_MAX_KEYS];
     cpubind_position place[CLI_MAX_KEYS];

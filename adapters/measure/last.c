@@ -1,4 +1,4 @@
-/* last.c - one measurement at a time on a host, the result of the last one, and its settings
+/* last.c - one measurement at a time on a host, and the result of the last one
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -54,29 +54,15 @@ cpubind_linux_fault cpubind_last_lock(const cpubind_sys *sys, int *fd)
     return cpubind_no_fault;
 }
 
-static cpubind_linux_fault write_file(const cpubind_sys *sys, const char *name, mode_t mode,
-                                      const char *text, int32_t len)
+cpubind_linux_fault cpubind_last_write(const cpubind_sys *sys, const char *text, int32_t len)
 {
     int folder;
     cpubind_linux_fault why = open_folder(sys, 1, &folder);
     if (why.error)
         return why;
-    why = cpubind_replace(sys, folder, name, mode, text, len);
+    why = cpubind_replace(sys, folder, RESULT, 0644, text, len);
     sys->close(folder);
     return why;
-}
-
-cpubind_linux_fault cpubind_last_write(const cpubind_sys *sys, const char *text, int32_t len)
-{
-    return write_file(sys, RESULT, 0644, text, len);
-}
-
-cpubind_linux_fault cpubind_last_keep(const cpubind_sys *sys, const char *name,
-                                      const char *text, int32_t len,
-                                      char path[CPUBIND_LAST_PATH_SIZE])
-{
-    cpubind_run_file_path(sys, name, path);
-    return write_file(sys, name, 0600, text, len);
 }
 
 cpubind_linux_fault cpubind_last_read(const cpubind_sys *sys, cpubind_bytes *out)

@@ -1,8 +1,8 @@
 /* measure.c - a measurement without an effect is called one in 5 % of runs at most
  * SPDX-License-Identifier: MIT
  *
- * Thousands of measurements are simulated, of loads that are hard to judge: texts of the rows
- * `judge` and `latency` of the table of readers. CPUBIND_SEED is the first seed.
+ * Thousands of measurements are simulated, of loads that are hard to judge: texts of the row
+ * `judge` of the table of readers. CPUBIND_SEED is the first seed.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -174,22 +174,6 @@ TEST(sides_are_drawn)
     for (uint64_t seed = 0; seed < 1000; seed++)
         n_mirrored += strstr(judge(steady, 0, 0, SECONDS, seed), "first 1001") != NULL;
     assert_in_range(n_mirrored, 450, 550);
-}
-
-TEST(quantiles_of_latencies_are_off_by_less_than_a_part)
-{
-    for (int64_t ns = 1; ns < INT64_C(1) << 40; ns += 1 + ns / 7) {
-        char number[32];
-        double shares[4];
-        int n;
-        heard.len = 0;
-        const int len = snprintf(number, sizeof number, "%lld\n", (long long)ns);
-        (void)read_once(find_reader("latency"), "", number, len, 0, &heard);
-        assert_int_equal(sscanf(heard.text, "%d: %lf %lf %lf %lf", &n, &shares[0], &shares[1],
-                                &shares[2], &shares[3]),
-                         5);
-        assert_true(fabs(shares[1] - (double)ns) <= 0.008 * (double)ns);
-    }
 }
 
 TEST_FILE(NULL, NULL)

@@ -1,14 +1,13 @@
-/* measure.c - the rows of what measurements are judged by: figures of blocks, and latencies
+/* measure.c - the rows of what measurements are judged by: figures of blocks
  * SPDX-License-Identifier: MIT
  *
- * No command has a door to these: a measurement takes half a minute, and says something else
+ * No command has a door to this: a measurement takes half a minute, and says something else
  * each time.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../../adapters/measure/judge.h"
-#include "../../adapters/measure/latency.h"
 #include "readers.h"
 
 enum { MOST_FIGURES = 8 };
@@ -101,34 +100,8 @@ static void read_judge(reading *r)
     free(text);
 }
 
-/* == Latencies ============================================================== */
-
-/* A latency in ns each line. They are counted twice, by a merge. */
-static void read_latency(reading *r)
-{
-    static const double shares[] = {0.001, 0.5, 0.99, 1};
-    static cpubind_latency one, all;
-    char *text = string_copy(r->text, r->len), *rest = text, *line;
-    memset(&one, 0, sizeof one);
-    memset(&all, 0, sizeof all);
-    while ((line = strsep(&rest, "\n")) != NULL)
-        if (*line)
-            cpubind_latency_add(&one, strtoll(line, NULL, 10));
-    cpubind_latency_merge(&all, &one);
-    cpubind_latency_merge(&all, &one);
-    tell(r, "%d:", (int)one.n);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        const double ns = cpubind_latency_quantile(&one, shares[i]);
-        CHECK(cpubind_latency_quantile(&all, shares[i]) == ns && ns >= 0);
-        tell(r, " %.6g", ns);
-    }
-    tell(r, "\n");
-    free(text);
-}
-
 static const reader rows[] = {
     {"judge", read_judge, "", NULL, "judge", 2048},
-    {"latency", read_latency, "", "judge", "judge", 512},
 };
 
 READERS(rows)

@@ -263,15 +263,6 @@ void cpubind_commands_run(cpubind_command *command, int32_t n, int32_t limit_ms,
         run_group(command + i, n - i < GROUP_MAX ? n - i : GROUP_MAX, limit_ms, sys);
 }
 
-int cpubind_command_has_ended(pid_t pid, int32_t *code, const cpubind_sys *sys)
-{
-    int status = 0;
-    pid_t found;
-    CPUBIND_RETRY(found, sys->waitpid(pid, &status, WNOHANG));
-    *code = found == pid ? exit_code(status) : -1;
-    return found != 0;
-}
-
 void cpubind_command_reap(pid_t pid, const cpubind_sys *sys)
 {
     int status;

@@ -59,12 +59,6 @@ typedef struct cpubind_command {
 void cpubind_commands_run(cpubind_command *command, int32_t n, int32_t limit_ms,
                           const cpubind_sys *sys);
 
-/* Looks whether a child has ended, and waits for nothing.
- *   out     *code: its exit code; 128 + N where signal N has ended it; -1 where that is lost
- *           since this process ignores SIGCHLD
- *   returns 0 while it runs */
-int cpubind_command_has_ended(pid_t pid, int32_t *code, const cpubind_sys *sys);
-
 /* Reaps `pid` if it has ended; never waits. */
 void cpubind_command_reap(pid_t pid, const cpubind_sys *sys);
 
