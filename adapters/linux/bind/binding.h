@@ -568,7 +568,8 @@ cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
                                              const cpubind_shared_entry *entry);
 
 /* Puts an interrupt or an entry on a set if it still is where cpubind put it for a user of
- * its entry, or where the kernel moved it by force. Without this condition it is KEPT. On failure adds an item of the result `if_not`.
+ * its entry, or where the kernel moved it by force. Without this condition it is KEPT. On
+ * failure adds an item of the result `if_not`.
  *   returns 0 when it could not be put there */
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                            int32_t should, cpubind_item_result if_not);
