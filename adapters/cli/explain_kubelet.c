@@ -54,11 +54,10 @@ void cli_read_kubelet(const api_options *options, cli_kubelet *out)
     out->is_known = why.len == 0 && n > 0;
 }
 
-void cli_free_kubelet(cli_kubelet *kubelet)
+void cli_free_kubelet(const cli_kubelet *kubelet)
 {
     for (int file = 0; file < CLI_KUBELET_FILES; file++)
         json_decref(kubelet->state[file]);
-    *kubelet = (cli_kubelet){.why = kubelet->why};
 }
 
 /* == CPUs =================================================================== */
@@ -140,13 +139,15 @@ static void take_taken(comparison *c, const char *uid, const char *container, js
                       cli_json_text(container), "cpus", cli_list_json(c->other, n)));
 }
 
+/* Containers of a pod that have the same CPUs share those of their pod. */
 static void find_taken(comparison *c)
 {
     json_t *pod, *cpus;
     const char *uid, *name;
     json_object_foreach(c->kubelet->state[CLI_KUBELET_CPUS], uid, pod)
     {
-        json_object_foreach(pod, name, cpus) if (cpus != c->cpus)
+        const int is_own = strcmp(uid, c->w->pod.uid) == 0;
+        json_object_foreach(pod, name, cpus) if (!is_own || !json_equal(cpus, c->cpus))
             take_taken(c, uid, name, cpus);
     }
 }

@@ -20,8 +20,8 @@ typedef struct cli_kubelet {
 /* Reads the files of the host of the options. */
 void cli_read_kubelet(const api_options *options, cli_kubelet *out);
 
-/* Frees what was read. */
-void cli_free_kubelet(cli_kubelet *kubelet);
+/* Frees what was read, but for the reason. */
+void cli_free_kubelet(const cli_kubelet *kubelet);
 
 /* Hears a sentence about a container. */
 typedef void cli_hear_sentence(void *ctx, const api_text *sentence);

@@ -7,7 +7,8 @@
  * FORMS  JSON; other keys are passed over. UID is of a pod. "checksum" is over the structs of
  * Go as its printer has them, which differs between versions: it must be there, and is not
  * checked.
- *   cpu_manager_state     "entries": {UID: {CONTAINER: "0-3,8"}}: CPUs that it has alone
+ *   cpu_manager_state     "entries": {UID: {CONTAINER: "0-3,8"}}: CPUs that it has alone, or
+ *                         by pod level resources with others of its pod
  *   memory_manager_state  "entries": {UID: {CONTAINER: [{"type": "memory", "size": 1024,
  *                         "numaAffinity": [0]}]}}
  *   kubelet_internal_checkpoint, of device plugins

@@ -145,7 +145,10 @@ cpus_that_differ_are_said() {
 pod 11111111-2222-3333-4444-555555555555/side alone: both use them." &&
         lacks "Its cgroup also has" && has '.workers[0].kubelet.taken[0].cpus' "$b" &&
         has '.workers[0].kubelet.taken[0].uid' 11111111-2222-3333-4444-555555555555 &&
-        has '.workers[0].kubelet.taken[0].pod' "" && has '.workers[0].kubelet.more' ""
+        has '.workers[0].kubelet.taken[0].pod' "" && has '.workers[0].kubelet.more' "" &&
+        put var/lib/kubelet/cpu_manager_state \
+            '{"entries":{"'$uid'":{"worker":"'"$both"'","side":"'"$both"'"}},"checksum":1}' &&
+        says_of "$given" && lacks "Its cgroup"
 }
 check "CPUs of the cgroup that kubelet did not give, or gave to another, are said" \
     cpus_that_differ_are_said
