@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../linux/http_get.h"
 #include "../linux/kernel/files.h"
 #include "../linux/source/command.h"
 #include "../text/prometheus.h"
@@ -66,7 +65,6 @@ typedef struct page_name {
 
 typedef struct page {
     int is_file;
-    cpubind_http_url url;
     char figure[64]; /* of a name that is not known */
     int32_t n_name;  /* the last one is start_name */
     page_name name[N_KNOWN + 1];
@@ -136,38 +134,41 @@ static void add(const cpubind_metric *m, cpubind_figures *out, const char *figur
         (void)cpubind_figure_add(out, name, of.unit, better, value * of.scale);
 }
 
-/* == A page ================================================================= */
+/* == A command ============================================================== */
 
-static void say_answer(cpubind_metric_why *why, const char *text, const cpubind_http_head *head)
+/* Says why a command has printed nothing that can be used. */
+static void say_command(cpubind_metric_why *why, const cpubind_command *c)
 {
-    char location[64];
-    show(location, sizeof location, text + head->location.at, head->location.len);
-    if (head->status / 100 == 3)
-        (void)snprintf(why->text, sizeof why->text,
-                       "HTTP %d, a redirect to \"%s\": give the address it leads to",
-                       (int)head->status, location);
-    else
-        (void)snprintf(why->text, sizeof why->text, "HTTP %d", (int)head->status);
-}
-
-static void say_http(cpubind_metric_why *why, cpubind_linux_fault fault)
-{
-    static const struct {
-        int error;
-        const char *what, *text;
-    } rows[] = {
-        {EINVAL, "address", "its host is neither an IP address nor localhost"},
-        {ETIMEDOUT, "connect", "the server does not answer within 2 s"},
-        {ETIMEDOUT, "answer", "the server does not answer within 2 s"},
-        {EPROTO, "answer", "the answer is not HTTP/1, or is in pieces or compressed"},
-        {ENOMSG, "answer", "the answer of the server ends too soon"},
-        {EFBIG, "answer", "the page is longer than 16 MB"},
+    char absent[64], shown[100];
+    const char *states[] = {
+        [CPUBIND_INPUT_ABSENT] = absent,
+        [CPUBIND_INPUT_TIMEOUT] = "it was ended after 60 s",
+        [CPUBIND_INPUT_TOO_LONG] = "it printed more than 16 MB",
     };
-    say_fault(why, fault);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].error == fault.error && strcmp(rows[i].what, fault.what) == 0)
-            say(why, rows[i].text);
+    (void)snprintf(absent, sizeof absent, "there is no command \"%.40s\"", c->argv[0]);
+    if (c->input.state == CPUBIND_INPUT_PRESENT && c->input.exit_code == 0) {
+        show(shown, sizeof shown, c->bytes.data, c->bytes.len);
+        (void)snprintf(why->text, sizeof why->text, "it printed no number: \"%s\"", shown);
+    } else if (c->input.state == CPUBIND_INPUT_PRESENT) {
+        show(shown, sizeof shown, c->input.err, c->input.err_len);
+        (void)snprintf(why->text, sizeof why->text, "it ended with %d: %s",
+                       (int)c->input.exit_code, shown);
+    } else if (c->input.state == CPUBIND_INPUT_FAILED) {
+        say_fault(why, cpubind_input_fault(c->input));
+    } else {
+        say(why, states[c->input.state]);
+    }
 }
+
+/* Runs a command, whose output is in c->bytes. Returns whether it ended well. */
+static int run(const cpubind_metric *m, const char *const *argv, cpubind_command *c)
+{
+    *c = (cpubind_command){.argv = argv};
+    cpubind_commands_run(c, 1, CPUBIND_METRIC_COMMAND_MS, m->sys);
+    return c->input.state == CPUBIND_INPUT_PRESENT && c->input.exit_code == 0;
+}
+
+/* == A page ================================================================= */
 
 /* Opens a regular file; anything else could keep a reader waiting. */
 static cpubind_linux_fault open_regular(const cpubind_sys *sys, const char *path, int *fd,
@@ -188,32 +189,6 @@ static cpubind_linux_fault open_regular(const cpubind_sys *sys, const char *path
     return fault;
 }
 
-/* Gets the bytes of the page, from *at of `bytes` on. */
-static void fetch(cpubind_metric *m, cpubind_bytes *bytes, int32_t *at, cpubind_metric_why *why)
-{
-    cpubind_http_head head = {.len = 0};
-    cpubind_linux_fault fault;
-    if (m->page.is_file) {
-        struct stat st;
-        int fd;
-        fault = open_regular(m->sys, m->text, &fd, &st);
-        if (!fault.error) {
-            fault = cpubind_read_all(m->sys, fd, CPUBIND_METRIC_MAX, bytes);
-            (void)m->sys->close(fd);
-        }
-        if (fault.error)
-            say_fault(why, fault);
-    } else {
-        fault = cpubind_http_get(m->sys, m->text, &m->page.url, CPUBIND_METRIC_PAGE_MS,
-                                 CPUBIND_METRIC_MAX, &head, bytes);
-        if (fault.error)
-            say_http(why, fault);
-        else if (head.status != 200)
-            say_answer(why, bytes->data, &head);
-    }
-    *at = head.len;
-}
-
 /* The names that give figures: the first one of each figure that the page has. Chosen once. */
 static void choose(page *p, const cpubind_prometheus_reading *reading)
 {
@@ -231,6 +206,43 @@ static void choose(page *p, const cpubind_prometheus_reading *reading)
     }
 }
 
+/* Gets the page of a server, by curl(1): of its own settings and proxies none count. */
+static void ask_server(const cpubind_metric *m, cpubind_bytes *bytes, cpubind_metric_why *why)
+{
+    const char *const argv[] = {"curl",
+                                "-q",
+                                "-sS",
+                                "--fail",
+                                "-gL",
+                                "--max-redirs",
+                                "5",
+                                "--proto",
+                                "=http,https",
+                                "--noproxy",
+                                "*",
+                                "--max-time",
+                                CPUBIND_METRIC_PAGE_SECONDS,
+                                m->text,
+                                NULL};
+    cpubind_command c;
+    if (!run(m, argv, &c))
+        say_command(why, &c);
+    *bytes = c.bytes;
+}
+
+static void read_file(const cpubind_metric *m, cpubind_bytes *bytes, cpubind_metric_why *why)
+{
+    struct stat st;
+    int fd;
+    cpubind_linux_fault fault = open_regular(m->sys, m->text, &fd, &st);
+    if (!fault.error) {
+        fault = cpubind_read_all(m->sys, fd, CPUBIND_METRIC_MAX, bytes);
+        (void)m->sys->close(fd);
+    }
+    if (fault.error)
+        say_fault(why, fault);
+}
+
 /* Reads the page. */
 static void read_page(cpubind_metric *m, int is_end, cpubind_metric_why *why)
 {
@@ -238,13 +250,14 @@ static void read_page(cpubind_metric *m, int is_end, cpubind_metric_why *why)
     cpubind_prometheus_reading *reading = p->reading[is_end];
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_text_fault fault;
-    int32_t at;
     why->text[0] = '\0';
-    fetch(m, &bytes, &at, why);
-    const char *text = bytes.data + at;
-    if (!why->text[0] && cpubind_prometheus_read(text, bytes.len - at, reading, p->n_name,
+    if (p->is_file)
+        read_file(m, &bytes, why);
+    else
+        ask_server(m, &bytes, why);
+    if (!why->text[0] && cpubind_prometheus_read(bytes.data, bytes.len, reading, p->n_name,
                                                  &fault) != CPUBIND_TEXT_OK) {
-        const cpubind_position place = cpubind_text_place(text, bytes.len - at, fault.offset);
+        const cpubind_position place = cpubind_text_place(bytes.data, bytes.len, fault.offset);
         (void)snprintf(why->text, sizeof why->text, "line %d, column %d of the page: %s",
                        (int)place.line, (int)place.column, fault.what);
     }
@@ -359,40 +372,48 @@ static void set_name(cpubind_metric *m)
     p->n_name = 1;
 }
 
+/* What an address without a path has behind it. */
+#define PATH "/metrics"
+
+/* Reads the address of a page. Returns 0, with why, where it is none. */
+static int read_address(cpubind_metric *m, cpubind_metric_why *why)
+{
+    static const char *const schemes[] = {"file:", "http://", "https://"};
+    size_t n = 0, i = 0;
+    while (i < sizeof schemes / sizeof *schemes && n == 0) {
+        n = strncmp(m->text, schemes[i], strlen(schemes[i])) == 0 ? strlen(schemes[i]) : 0;
+        i++;
+    }
+    m->page.is_file = n > 0 && i == 1;
+    if (n == 0)
+        say(why, "an address begins with http://, https:// or file:/");
+    else if (m->page.is_file && m->text[n] != '/')
+        say(why, "the path behind file: does not start with /");
+    else if (m->page.is_file)
+        memmove(m->text, m->text + n, strlen(m->text + n) + 1);
+    else if (!strchr(m->text + n, '/'))
+        memcpy(m->text + strlen(m->text), PATH, sizeof PATH);
+    return n > 0 && (!m->page.is_file || m->text[0] == '/');
+}
+
 static cpubind_linux_status open_page(cpubind_metric *m, const cpubind_metric_spec *spec,
                                       cpubind_metric_why *why)
 {
-    static const char file[] = "file:";
     page *p = &m->page;
     cpubind_text_fault fault = {0, NULL};
     char *hash = strchr(m->text, '#');
     (void)spec;
     if (hash) {
-        *hash = '\0';
-        m->name = hash + 1;
+        *hash = '\0'; /* room for a path is between */
+        m->name = (const char *)memmove(hash + sizeof PATH, hash + 1, strlen(hash + 1) + 1);
         if (cpubind_prometheus_name_check(m->name, &fault) != CPUBIND_TEXT_OK) {
             (void)snprintf(why->text, sizeof why->text, "byte %d behind the #: %s",
                            (int)fault.offset + 1, fault.what);
             return CPUBIND_LINUX_ERR_ARG;
         }
     }
-    p->is_file = strncmp(m->text, file, sizeof file - 1) == 0;
-    if (strncmp(m->text, "https:", 6) == 0) {
-        say(why, "https is for a command, such as curl");
+    if (!read_address(m, why))
         return CPUBIND_LINUX_ERR_ARG;
-    }
-    if (p->is_file) {
-        memmove(m->text, m->text + sizeof file - 1, strlen(m->text + sizeof file - 1) + 1);
-        if (m->text[0] != '/') {
-            say(why, "the path behind file: does not start with /");
-            return CPUBIND_LINUX_ERR_ARG;
-        }
-    } else if (cpubind_http_url_parse(m->text, (int32_t)strlen(m->text), &p->url, &fault) !=
-               CPUBIND_TEXT_OK) {
-        (void)snprintf(why->text, sizeof why->text, "byte %d of the address: %s",
-                       (int)fault.offset + 1, fault.what);
-        return CPUBIND_LINUX_ERR_ARG;
-    }
     if (m->name) {
         set_name(m);
     } else {
@@ -416,7 +437,7 @@ static void close_page(cpubind_metric *m)
     free(m->page.reading[1]);
 }
 
-/* == A command ============================================================== */
+/* == A number of a command ================================================== */
 
 /* Reads a number with nothing but white space around it. Returns whether it is one. */
 static int read_number(const char *text, int32_t len, double *out)
@@ -430,37 +451,13 @@ static int read_number(const char *text, int32_t len, double *out)
            isfinite(*out);
 }
 
-static void say_command(cpubind_metric_why *why, const cpubind_command *c)
-{
-    static const char *const states[] = {
-        [CPUBIND_INPUT_ABSENT] = "there is no sh",
-        [CPUBIND_INPUT_TIMEOUT] = "it was ended after 60 s",
-        [CPUBIND_INPUT_TOO_LONG] = "it printed more than 16 MB",
-    };
-    char shown[64];
-    if (c->input.state == CPUBIND_INPUT_PRESENT && c->input.exit_code == 0) {
-        show(shown, sizeof shown, c->bytes.data, c->bytes.len);
-        (void)snprintf(why->text, sizeof why->text, "it printed no number: \"%s\"", shown);
-    } else if (c->input.state == CPUBIND_INPUT_PRESENT) {
-        show(shown, sizeof shown, c->input.err, c->input.err_len);
-        (void)snprintf(why->text, sizeof why->text, "it ended with %d: %s",
-                       (int)c->input.exit_code, shown);
-    } else if (c->input.state == CPUBIND_INPUT_FAILED) {
-        say_fault(why, cpubind_input_fault(c->input));
-    } else {
-        say(why, states[c->input.state]);
-    }
-}
-
 static void end_command(cpubind_metric *m, cpubind_figures *out)
 {
     const char *const argv[] = {"sh", "-c", m->text, NULL};
-    cpubind_command c = {.argv = argv};
+    cpubind_command c;
     cpubind_metric_why why;
     double value = 0;
-    cpubind_commands_run(&c, 1, CPUBIND_METRIC_COMMAND_MS, m->sys);
-    const int is_read = c.input.state == CPUBIND_INPUT_PRESENT && c.input.exit_code == 0 &&
-                        read_number(c.bytes.data, c.bytes.len, &value);
+    const int is_read = run(m, argv, &c) && read_number(c.bytes.data, c.bytes.len, &value);
     if (!is_read)
         say_command(&why, &c);
     add(m, out, "command", (part){"", "", 1}, NEITHER, value, is_read ? NULL : why.text);
@@ -699,7 +696,7 @@ cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys,
     (void)snprintf(m->prefix, sizeof m->prefix, "%s", spec->prefix);
     const char *text = take_better(m, spec->text);
     const size_t size = strlen(text) + 1;
-    m->text = sys->malloc(size);
+    m->text = sys->malloc(size + sizeof PATH);
     if (m->text) {
         memcpy(m->text, text, size);
         status = m->kind->open(m, spec, why);

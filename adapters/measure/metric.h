@@ -6,10 +6,10 @@
  * "time_to_first_token.p99".
  *
  *   page     URL or URL#NAME, a page of Prometheus (../text/prometheus.h); the URL is
- *            http://HOST:PORT/PATH (../linux/http_get.h) or file:/PATH. A histogram gives
- *            .mean, .p50 and .p99 of the block, a counter its growth a second, a gauge the mean
- *            of its two readings. Without NAME: what the page has of the names of vLLM and
- *            SGLang that metric.c knows
+ *            http://HOST:PORT/PATH or https://..., which curl(1) gets, or file:/PATH. Without
+ *            a path it is /metrics. A histogram gives .mean, .p50 and .p99 of the block, a
+ *            counter its growth a second, a gauge the mean of its two readings. Without NAME:
+ *            what the page has of the names of vLLM and SGLang that metric.c knows
  *   command  run by sh at the end of the block, in the C locale; prints one number
  *   log      a file and an extended regular expression of regex(7), whose first group is a
  *            number, in lines that are new in the block: .mean, .p50, .p99. A file that is
@@ -27,9 +27,9 @@
 #include "figure.h"
 
 /* How long a server is waited for, and a command; longest page, output, new part of a log. */
-#define CPUBIND_METRIC_PAGE_MS    2000
-#define CPUBIND_METRIC_COMMAND_MS 60000
-#define CPUBIND_METRIC_MAX        (16 << 20)
+#define CPUBIND_METRIC_PAGE_SECONDS "2"
+#define CPUBIND_METRIC_COMMAND_MS   60000
+#define CPUBIND_METRIC_MAX          (16 << 20)
 
 typedef enum cpubind_metric_kind {
     CPUBIND_METRIC_PAGE = 0,
@@ -62,12 +62,12 @@ cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys,
 
 /* Reads at the beginning of a block. Returns why that failed, or NULL; cpubind_metric_end says
  * it of each figure.
- *   cost    at most CPUBIND_METRIC_PAGE_MS; the reading of a page */
+ *   cost    at most CPUBIND_METRIC_PAGE_SECONDS; the reading of a page */
 const char *cpubind_metric_begin(cpubind_metric *metric);
 
 /* Reads at the end of the block that was begun last, and adds its figures: those of every
  * block, once a page was read.
- *   cost    at most CPUBIND_METRIC_PAGE_MS; of a command CPUBIND_METRIC_COMMAND_MS */
+ *   cost    at most CPUBIND_METRIC_PAGE_SECONDS; of a command CPUBIND_METRIC_COMMAND_MS */
 void cpubind_metric_end(cpubind_metric *metric, cpubind_figures *out);
 
 /* NULL is allowed. */

@@ -58,6 +58,7 @@ control() { # package, section, depends, one line of text; more of them on stdin
         printf 'Installed-Size: %s\n' "$(find "$work/$1/usr" -type f -printf '%s\n' |
             awk '{ n += int(($1 + 1023) / 1024) } END { print n }')"
         printf 'Depends: %s\nSection: %s\nPriority: optional\n' "$3" "$2"
+        [ "$1" != cpubind ] || echo 'Suggests: curl' # for pages of measure --metric
         printf 'Description: %s\n' "$4"
         sed 's/^/ /'
     } >"$work/$1/DEBIAN/control"

@@ -9,7 +9,6 @@
 #include "../../adapters/text/character.h"
 #include "../../adapters/text/host_file.h"
 #include "../../adapters/text/host_txt.h"
-#include "../../adapters/text/http.h"
 #include "../../adapters/text/input_name.h"
 #include "../../adapters/text/irqbalance_reply.h"
 #include "../../adapters/text/lscpu.h"
@@ -319,43 +318,6 @@ static void read_decimal(reading *r)
     free(copy);
 }
 
-/* == HTTP =================================================================== */
-
-static void read_url(reading *r)
-{
-    cpubind_http_url *url = OUT(r, cpubind_http_url);
-    if (!READ(r, cpubind_http_url_parse, url))
-        return;
-    tell_slice(r, "host", url->host);
-    tell(r, " port %d", url->port);
-    tell_slice(r, "path", url->path);
-    tell(r, "\n");
-    CHECK(url->port > 0 && url->port < 65536 && url->host.len > 0);
-    CHECK(url->path.at + url->path.len == r->len);
-}
-
-/* A head is read from no fewer bytes than it has, and reads the same with any after it. */
-static void read_http(reading *r)
-{
-    cpubind_http_head *head = OUT(r, cpubind_http_head), again;
-    const cpubind_text_status status =
-        cpubind_http_head_parse(r->text, r->len, given(r, head), r->fault);
-    CHECK(status != CPUBIND_TEXT_ERR_CUT || !r->fault || r->fault->offset == r->len);
-    if (!came(r, status))
-        return;
-    tell(r, "status %d, head of %d bytes,", head->status, head->len);
-    tell_id(r, "page of", head->page_len);
-    tell_name(r, "location", head->location);
-    tell(r, "%s\n", tell_if(head->is_coded, " coded"));
-    CHECK(head->len > 0 && head->len <= r->len && r->text[head->len - 1] == '\n');
-    CHECK(head->location.at + head->location.len <= head->len);
-    memset(&again, r->fill, sizeof again);
-    CHECK(cpubind_http_head_parse(r->text, head->len, &again, NULL) == CPUBIND_TEXT_OK);
-    CHECK(is_same(&again, head, sizeof again));
-    CHECK(cpubind_http_head_parse(r->text, head->len - 1, &again, NULL) ==
-          CPUBIND_TEXT_ERR_CUT);
-}
-
 static const reader rows[] = {
     {"lscpu_nodes", read_lscpu_nodes, "", NULL, "lscpu", 1024},
     {"lscpu_threads", read_lscpu_threads, "", NULL, "lscpu", 1024},
@@ -370,8 +332,6 @@ static const reader rows[] = {
     {"prometheus", read_prometheus, NULL, NULL, "prometheus", 2048},
     {"metric_name", read_metric_name, "", "decimal", "prometheus", 64},
     {"decimal", read_decimal, "", NULL, "prometheus", 64},
-    {"url", read_url, "", NULL, "http", 128},
-    {"http", read_http, "", NULL, "http", 512},
 };
 
 READERS(rows)

@@ -33,6 +33,7 @@ gcc:gcc
 /usr/include/cmocka.h:libcmocka-dev
 unshare:util-linux
 cloc:cloc
+curl:curl
 setpriv:util-linux
 strace:strace
 python3:python3"
