@@ -8,7 +8,7 @@
 #
 # Every fenced block of a page is an example. The language of the fence says how it is tested:
 #   console   "$ COMMAND" and its stdout; one shell runs all commands of the block
-#   c, cpp, rust, go, python   a program; the text block after it is its output. The first line
+#   c, cpp, python   a program; the text block after it is its output. The first line
 #             may name a file ("# worker.py"), which later blocks of the page use
 #   conf      settings of the service, which `cpubind service --check` accepts
 #   sh        commands that end well; their output is not compared
@@ -165,23 +165,6 @@ run_cpp() { # block
         example ./program
 }
 
-run_rust() { # block
-    mkdir -p "$work/src" && cp "$1" "$work/src/main.rs" &&
-        printf '[package]\nname = "program"\nversion = "0.1.0"\nedition = "2021"\n
-            [dependencies]\ncpubind = { path = "%s" }\n' "$top/adapters/rust" >"$work/Cargo.toml" &&
-        example env CPUBIND_LIB_DIR="$out/lib" CARGO_TARGET_DIR="$out/cargo" \
-            CARGO_NET_OFFLINE=true cargo run --quiet
-}
-
-run_go() { # block
-    cp "$1" "$work/main.go" &&
-        printf 'module program\n\ngo 1.18\n\nrequire cpubind v0.0.0\n
-            replace cpubind => %s\n' "$top/adapters/go" >"$work/go.mod" &&
-        example env GOCACHE="$build/languages/go-cache" GOPROXY=off GOFLAGS=-mod=mod \
-            GO111MODULE=on CGO_ENABLED=1 CGO_CFLAGS="-I$top/adapters/api" \
-            CGO_LDFLAGS="-L$out/lib" go run main.go
-}
-
 # A program with the core, or with the shared library, as C and as C++.
 run_c() { # block
     rm -f "$work/first"
@@ -240,7 +223,7 @@ run_block() { # number, language, remark
     export EXAMPLE_HOST
     case $2 in
     console) run_console "$block" ;;
-    c | cpp | rust | go | python)
+    c | cpp | python)
         if [ -n "$name" ]; then
             cp "$block" "$work/$name"
         else
@@ -252,7 +235,7 @@ run_block() { # number, language, remark
             run_program "$block" "$2" "$work/block.$output"
         fi
         ;;
-    text) grep -qE "^$(($1 - 1))\|(c|cpp|rust|go|python)\|" "$work/list" ;;
+    text) grep -qE "^$(($1 - 1))\|(c|cpp|python)\|" "$work/list" ;;
     conf) example cpubind service --check "$block" >"$work/got" ;;
     sh) example sh -eu "$block" >"$work/got" ;;
     *)
@@ -266,8 +249,6 @@ run_block() { # number, language, remark
 lacks() { # number, language
     case $2 in
     python) ! command -v python3 >/dev/null 2>&1 ;;
-    rust) ! cargo --version >/dev/null 2>&1 ;;
-    go) ! go version >/dev/null 2>&1 ;;
     *)
         [ "$README_MOUNTS" = shared ] && grep -qE '4711|cpubind (run|apply) ' "$work/block.$1"
         ;;
@@ -451,7 +432,6 @@ versions_agree() {
     version=$(sed -n '1s/.* v\([0-9.]*\) .*/\1/p' cpubind.h)
     [ "$("$BUILD/cpubind" --version | cut -d, -f1)" = "cpubind $version" ] &&
         grep -q "define CPUBIND_VERSION *\"$version\"" cpubind.h &&
-        grep -q "^version = \"$version\"" adapters/rust/Cargo.toml &&
         grep -q "^## $version" CHANGELOG.md
 }
 

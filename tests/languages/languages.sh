@@ -1,12 +1,14 @@
 #!/bin/sh
-# languages.sh - the wrappers of C++, Rust and Go: their tests, and one example in each language
+# languages.sh - the example in C++, Rust and Go, and the tests of the header of C++
 # SPDX-License-Identifier: MIT
 # runs: check-all
 # build: plain
 #
 #   tests/languages/languages.sh            from the top folder, after `make all lib`
 #
-# Prints TAP. Tests of a language without a compiler are skipped. Nothing is downloaded. The
+# Prints TAP. Tests of a language without a compiler are skipped, and those of Rust without the
+# command bindgen. Nothing is downloaded: Rust and Go find the header and the library by
+# pkg-config, as where cpubind is installed, and need no other crate or module. The
 # example plans every fixture host and binds itself: its lines are the same in all languages,
 # and its JSON, map and errors are those of the command.
 LC_ALL=C
@@ -24,7 +26,7 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werr
 languages='c++17 c++20 rust go'
 
 if [ ! -e "$build/libcpubind.so.1" ]; then
-    skip "the wrappers of the library" "no libcpubind.so.1: make lib"
+    skip "the examples of the library" "no libcpubind.so.1: make lib"
     finish
     exit
 fi
@@ -35,9 +37,10 @@ LD_LIBRARY_PATH=$out/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
 # cargo and go write below $out, and download nothing.
-export CPUBIND_LIB_DIR="$out/lib" CARGO_TARGET_DIR="$out/cargo" CARGO_NET_OFFLINE=true
+sed -e "s|@PREFIX@|$PWD|; s|/include|/adapters/api|; s|@LIBDIR@|$out/lib|; s|@VERSION@|0|" \
+    adapters/packaging/cpubind.pc.in >"$out/lib/cpubind.pc"
+export PKG_CONFIG_PATH="$out/lib" CARGO_TARGET_DIR="$out/cargo" CARGO_NET_OFFLINE=true
 export GOCACHE="$out/go-cache" GOPROXY=off GOFLAGS=-mod=mod GO111MODULE=on CGO_ENABLED=1
-export CGO_LDFLAGS="-L$out/lib"
 
 # -- Compilers ---------------------------------------------------------------
 
@@ -50,9 +53,10 @@ why_not() { # language: prints why it cannot be built here; nothing when it can
             echo "no compiler of C++20"
         ;;
     rust)
-        { cargo --version && rustc --version; } >/dev/null 2>&1 || echo "no cargo and rustc"
+        { cargo --version && rustc --version && bindgen --version && pkg-config --version; } \
+            >/dev/null 2>&1 || echo "no cargo, rustc, bindgen and pkg-config"
         ;;
-    go) go version >/dev/null 2>&1 || echo "no go" ;;
+    go) { go version && pkg-config --version; } >/dev/null 2>&1 || echo "no go and pkg-config" ;;
     esac
 }
 
@@ -65,10 +69,10 @@ compile() { # language: its example is $out/example-LANGUAGE
             adapters/cpp/examples/plan_and_bind.cpp -L"$out/lib" -lcpubind -o "$out/example-$1"
         ;;
     rust)
-        cargo build --quiet --manifest-path adapters/rust/Cargo.toml --examples &&
-            cp "$out/cargo/debug/examples/plan_and_bind" "$out/example-rust"
+        cargo build --quiet --manifest-path adapters/api/examples/rust/Cargo.toml &&
+            cp "$out/cargo/debug/plan_and_bind" "$out/example-rust"
         ;;
-    go) (cd adapters/go && go build -o "$out/example-go" ./examples/plan_and_bind) ;;
+    go) (cd adapters/api/examples/go && go vet . && go build -o "$out/example-go" .) ;;
     esac
 }
 
@@ -143,20 +147,12 @@ test_cxx() { # standard
         "$out/test-$1" fixtures/hosts
 }
 
-own_tests() { # language
-    case $1 in
-    rust) cargo test --quiet --manifest-path adapters/rust/Cargo.toml ;;
-    go) (cd adapters/go && go vet ./... && go test ./...) ;;
-    *) test_cxx "$1" ;;
-    esac
-}
-
 make_own_host "$out/own" || exit 1
 rm -f "$out"/lines-* "$out"/example-*
 for language in $languages; do
     reason=$(why_not $language)
     if [ -n "$reason" ]; then
-        skip "$language: the wrapper and its example" "$reason"
+        skip "$language: the example" "$reason"
         continue
     fi
     check "$language: the example compiles" compile $language
@@ -165,6 +161,8 @@ for language in $languages; do
             agrees_on_every_host $language
     [ ! -x "$out/example-$language" ] ||
         check "$language: the example binds itself and restores itself" binds_itself $language
-    check "$language: the tests of the wrapper" own_tests $language
+    case $language in
+    c++*) check "$language: the tests of the header" test_cxx $language ;;
+    esac
 done
 finish

@@ -1,0 +1,3 @@
+module plan_and_bind
+
+go 1.18

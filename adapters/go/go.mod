@@ -1,3 +1,0 @@
-module cpubind
-
-go 1.18
