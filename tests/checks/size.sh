@@ -37,7 +37,7 @@ adapters/measure        2053    1700
 adapters/cli           14210    7500
 adapters/nri            1204    1000
 adapters/slurm           261     260
-adapters/python         1224     900
+adapters/python          700     700
 adapters/cpp             463     440
 adapters/packaging       806     400
 fuzz                    400     400

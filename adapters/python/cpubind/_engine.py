@@ -23,7 +23,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import cpubind
 
@@ -60,12 +60,8 @@ def is_on(list_of_plugins: str) -> bool:
     return "cpubind" in [name.strip() for name in names]
 
 
-def is_arm(machine: str) -> Optional[bool]:
-    """Whether this is the name of an ARM machine; None: an unknown name."""
-    machine = machine.lower()
-    if machine in ("x86_64", "amd64", "i386", "i686"):
-        return False
-    return True if machine.startswith(("aarch64", "arm")) else None
+def when() -> str:
+    return os.environ.get("CPUBIND_WHEN", "warmup").strip().lower()
 
 
 def may_bind() -> bool:
@@ -73,7 +69,7 @@ def may_bind() -> bool:
     wants it anyway."""
     found = options()
     return bool(found.get("rules") != "reference" or found.get("any-arch") == "yes" or
-                is_dry_run() or is_arm(platform.machine()))
+                is_dry_run() or platform.machine().lower().startswith(("aarch64", "arm")))
 
 
 def is_dry_run() -> bool:
@@ -192,29 +188,6 @@ def cpus_of_list(text: str) -> List[int]:
     return cpus
 
 
-def warn_not_writable(logger: Any) -> None:
-    getattr(logger, "warning_once", logger.warning)(
-        "/proc/irq is not writable. If running in Docker, start the container with "
-        "'--privileged=true'.")
-
-
-def log_roles(logger: Any, npu: int, is_950: bool, main: Sequence[int], acl: Sequence[int],
-              release: Sequence[int]) -> None:
-    worker = " ".join(map(str, main))
-    if is_950:
-        logger.info("Ascend 950 NPU%s: worker=[%s]", npu, worker)
-    else:
-        logger.info("NPU%s: main=[%s]  acl=[%s]  release=[%s]", npu, worker,
-                    " ".join(map(str, acl)), str(list(release)) if release else "")
-
-
-def log_interrupts(logger: Any, npu: int, pci: Any, sq: Tuple[Any, Any],
-                   cq: Tuple[Any, Any]) -> None:
-    """sq, cq: the number and the CPU of an interrupt."""
-    logger.info("NPU%s(PCI %s): sq_send_trigger_irq IRQ_ID=%s -> CPU%s, "
-                "cq_update_irq IRQ_ID=%s -> CPU%s", npu, pci, *sq, *cq)
-
-
 def log_plan(logger: Any, plan: Any, npu: int, rank: Optional[int]) -> None:
     facts = plan.dict()
     product, mode = facts["device_type"], facts["strategy"]
@@ -229,7 +202,12 @@ def log_plan(logger: Any, plan: Any, npu: int, rank: Optional[int]) -> None:
                        "binding.")
     logger.info("The CPU allocation plan is as follows:")
     main, acl, release = (list(plan.cpus(npu, role)) for role in ("main", "acl", "release"))
-    log_roles(logger, npu, product == "950", main, acl, release)
+    worker = " ".join(map(str, main))
+    if product == "950":
+        logger.info("Ascend 950 NPU%s: worker=[%s]", npu, worker)
+    else:
+        logger.info("NPU%s: main=[%s]  acl=[%s]  release=[%s]", npu, worker,
+                    " ".join(map(str, acl)), str(release) if release else "")
 
 
 def log_binding(logger: Any, bound: Bound) -> None:
@@ -248,12 +226,15 @@ def log_binding(logger: Any, bound: Bound) -> None:
         logger.info("[migrate] NPU:%s -> NUMA [%s]", bound.device, memory["node"])
     irqs = {item["name"]: item for item in items if item["kind"] == "irq"}
     if "sq" in irqs and irqs["sq"]["result"] in ("skipped", "failed"):
-        warn_not_writable(logger)
+        getattr(logger, "warning_once", logger.warning)(
+            "/proc/irq is not writable. If running in Docker, start the container with "
+            "'--privileged=true'.")
     elif "sq" in irqs and "cq" in irqs:
         rows = npus_of(bound.plan)
         pci = [row["pci"] for row in rows if row["npu"] == bound.device][0]
-        sq, cq = ((irqs[name]["id"], irqs[name]["should"]) for name in ("sq", "cq"))
-        log_interrupts(logger, bound.device, pci, sq, cq)
+        ends = [irqs[name][key] for name in ("sq", "cq") for key in ("id", "should")]
+        logger.info("NPU%s(PCI %s): sq_send_trigger_irq IRQ_ID=%s -> CPU%s, "
+                    "cq_update_irq IRQ_ID=%s -> CPU%s", bound.device, pci, *ends)
     for warning in bound.report.get("warnings", []):
         logger.warning("[cpubind] %s", warning["text"])
 
@@ -270,7 +251,11 @@ def bind_and_log(logger: Any, rank: Optional[int], npu_id: Optional[int] = None)
 
 def try_to_bind(logger: Any, rank: Optional[int], npu_id: Optional[int] = None
                 ) -> Optional[Bound]:
-    """bind_and_log(); a failure is one warning and None, or is raised with CPUBIND_STRICT=1."""
+    """bind_and_log(), where the rules bind on this processor; a failure is one warning and None,
+    or is raised with CPUBIND_STRICT=1."""
+    if not may_bind():
+        logger.info("CPU binding skipped: non-ARM CPU detected.")
+        return None
     try:
         return bind_and_log(logger, rank, npu_id)
     except Exception as error:

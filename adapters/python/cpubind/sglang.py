@@ -25,6 +25,7 @@ from typing import Any, Callable, Iterator, Optional
 
 import cpubind
 from cpubind import _engine
+from cpubind._engine import restore  # noqa: F401
 
 logger = logging.getLogger("cpubind.sglang")
 
@@ -34,7 +35,7 @@ LOOP = "sglang.srt.managers.scheduler.Scheduler.run_event_loop"
 
 def register() -> None:
     """The entry point of sglang.srt.plugins, which SGLang calls in each of its processes."""
-    if not _engine.is_on("SGLANG_PLUGINS") or _when() == "never":
+    if not _engine.is_on("SGLANG_PLUGINS") or _engine.when() == "never":
         return
     try:
         from sglang.srt.plugins.hook_registry import HookRegistry, HookType
@@ -58,10 +59,6 @@ def take_place() -> None:
 
     configure.is_of_cpubind = True
     numa_utils.configure_subprocess = configure
-
-
-def _when() -> str:
-    return os.environ.get("CPUBIND_WHEN", "warmup").strip().lower()
 
 
 def configure_around(original: Callable[..., Any], server_args: Any, gpu_id: int) -> Any:
@@ -109,7 +106,7 @@ def _move_this_thread(gpu_id: int) -> bool:
 
 def run_event_loop_around(original: Callable[..., Any], scheduler: Any, *words: Any,
                           **named: Any) -> Any:
-    if _when() != "early" and not _names_nodes(scheduler):
+    if _engine.when() != "early" and not _names_nodes(scheduler):
         bind(_gpu_id(scheduler))
     return original(scheduler, *words, **named)
 
@@ -128,12 +125,4 @@ def bind(gpu_id: Optional[int]) -> Optional[_engine.Bound]:
     """Binds this process, which drives the visible NPU of this number; for a worker that SGLang
     starts without configure_subprocess (Ray), too. Returns what was done, or None where nothing
     was."""
-    if not _engine.may_bind():
-        logger.info("CPU binding skipped: non-ARM CPU detected.")
-        return None
     return _engine.try_to_bind(logger, gpu_id)
-
-
-def restore() -> int:
-    """Puts this process back to where it was before bind()."""
-    return _engine.restore()

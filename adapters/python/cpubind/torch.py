@@ -17,6 +17,7 @@ import re
 from typing import Optional
 
 from cpubind import _engine
+from cpubind._engine import restore  # noqa: F401
 
 logger = logging.getLogger("cpubind.torch")
 
@@ -45,9 +46,6 @@ def bind(rank: Optional[int] = None, npu: Optional[int] = None) -> Optional[_eng
     number, as torch.npu.set_device(rank) does. npu: the NPU by its number, whatever the rank.
     Returns what was done, or None where nothing was.
     """
-    if not _engine.may_bind():
-        logger.info("CPU binding skipped: non-ARM CPU detected.")
-        return None
     try:
         found = local_rank() if rank is None else rank
     except ValueError as error:
@@ -56,8 +54,3 @@ def bind(rank: Optional[int] = None, npu: Optional[int] = None) -> Optional[_eng
         logger.warning("Bind cpus failed: %s Skip binding cpu.", error)
         return None
     return _engine.try_to_bind(logger, found, npu)
-
-
-def restore() -> int:
-    """Puts this process back to where it was before bind()."""
-    return _engine.restore()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # runs: by make
-# reference_tests.sh - run vllm-ascend's tests of its CPU binding against cpubind.vllm_ascend
+# reference_tests.sh - run vllm-ascend's tests of its CPU binding with bind_cpus of cpubind
 # SPDX-License-Identifier: MIT
 #
 #   tests/python/engines/reference_tests.sh CHECKOUT [reference]
