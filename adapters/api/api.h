@@ -418,9 +418,6 @@ typedef struct api_out {
 __attribute__((format(printf, 2, 3))) void api_put(api_out *to, const char *format, ...);
 void api_put_text(api_out *to, const char *text);
 
-/* Appends a text of XML, an element's or an attribute's. */
-void api_put_xml(api_out *to, const char *text);
-
 /* Appends a text from column `at` on and a line feed; goes to the next line, indented, after a
  * blank or a comma before the line would be longer than `columns`. */
 void api_put_wrapped(api_out *to, const char *text, int32_t at, int32_t indent,

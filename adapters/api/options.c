@@ -1031,8 +1031,6 @@ const api_option api_option_rows[] = {
     FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
     TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
          "draw the plan as a picture, too; -: print it alone"),
-    TEXT("svg", "FILE", OUTPUT, API_GROUPS, API_GROUPS, svg,
-         "draw the groups as a picture, too; -: print it alone"),
     FLAG("no-lists", OUTPUT, 0, API_PLAN, no_lists, "without the lists of CPUs"),
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),

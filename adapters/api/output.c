@@ -84,26 +84,6 @@ void api_put_wrapped(api_out *to, const char *text, int32_t at, int32_t indent, 
     }
     put_bytes(to, "\n", 1);
 }
-void api_put_xml(api_out *to, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            api_put_text(to, "&amp;");
-            break;
-        case '<':
-            api_put_text(to, "&lt;");
-            break;
-        case '>':
-            api_put_text(to, "&gt;");
-            break;
-        case '"':
-            api_put_text(to, "&quot;");
-            break;
-        default:
-            put_bytes(to, text, 1);
-        }
-}
 
 /* == Tables ================================================================= */
 

@@ -69,11 +69,33 @@ typedef struct drawing {
 
 /* == Text =================================================================== */
 
+/* Appends a text of XML, an element's or an attribute's. */
+static void put_xml(api_out *to, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&':
+            api_put_text(to, "&amp;");
+            break;
+        case '<':
+            api_put_text(to, "&lt;");
+            break;
+        case '>':
+            api_put_text(to, "&gt;");
+            break;
+        case '"':
+            api_put_text(to, "&quot;");
+            break;
+        default:
+            api_put(to, "%c", *text);
+        }
+}
+
 /* Prints <text class="..."> at (x, y), its baseline. */
 static void put(const drawing *d, const char *class, int32_t x, int32_t y, const char *text)
 {
     api_put(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, (int)x, (int)y);
-    api_put_xml(d->out, text);
+    put_xml(d->out, text);
     api_put_text(d->out, "</text>\n");
 }
 
@@ -90,7 +112,7 @@ static void cut(api_text *text, int32_t width)
 static void put_title(const drawing *d, const char *text)
 {
     api_put_text(d->out, "<title>");
-    api_put_xml(d->out, text);
+    put_xml(d->out, text);
     api_put_text(d->out, "</title>");
 }
 
@@ -487,14 +509,14 @@ static void put_head(const drawing *d)
     api_add(&title, "CPUs of %d %ss (%s) on %d nodes", (int)plan->n_want, facts->noun,
             product_of(facts), (int)facts->n_node);
     api_put_text(d->out, "<title id=\"title\">");
-    api_put_xml(d->out, title.text);
+    put_xml(d->out, title.text);
     api_put_text(d->out, "</title>\n<desc id=\"desc\">");
     for (int32_t i = 0; i < plan->n_want; i++) {
         const api_row row = api_row_of(facts, plan, i);
         api_text text = {"", 0};
         api_add(&text, "%s %d: CPUs ", facts->noun, (int)row.device->logic);
         api_add_list(&text, row.cpu, row.n);
-        api_put_xml(d->out, text.text);
+        put_xml(d->out, text.text);
         api_put_text(d->out, ". ");
     }
     api_put_text(

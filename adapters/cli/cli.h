@@ -164,9 +164,6 @@ int cli_fail(const api_options *options, int status, const char *text);
 int cli_write_output(const api_options *options, const char *option, const char *path,
                      const char *text, size_t len);
 
-/* Writes the picture to the file of --svg in that way, and frees it. */
-int cli_write_svg(const api_options *options, api_out *svg);
-
 /* Keeps the sentence that says what has been done, for an output that cannot be written. */
 void cli_note_done(const api_text *text);
 

@@ -65,7 +65,10 @@ static int print_plan(const api_planned *p, const api_options *options)
     if (has_plan && options->svg) {
         api_out svg = {0};
         api_put_svg(&svg, p, options);
-        status = cli_write_svg(options, &svg);
+        status = svg.is_short
+                     ? cli_no_memory()
+                     : cli_write_output(options, "--svg", options->svg, svg.text, svg.len);
+        free(svg.text);
     }
     if (status != API_DONE)
         return status;

@@ -124,15 +124,6 @@ static void warn_old(const cli_fleet *fleet)
 
 static int print_groups(const cli_fleet *fleet, const api_options *options)
 {
-    const int is_alone = options->svg && strcmp(options->svg, "-") == 0;
-    int status = API_DONE;
-    if (options->svg) {
-        api_out svg = {0};
-        cli_put_fleet_svg(&svg, fleet);
-        status = cli_write_svg(options, &svg);
-    }
-    if (status != API_DONE || is_alone)
-        return status;
     if (!(options->json ? cli_print_fleet_json(fleet) : cli_print_fleet(fleet)))
         return cli_no_memory();
     if (!options->json && !options->quiet)

@@ -147,8 +147,8 @@ static int are_alike(const cli_fleet_group *a, const cli_fleet_group *b)
     return a->host->property[CLI_SHAPE_products] == b->host->property[CLI_SHAPE_products];
 }
 
-/* Finds the nearest bigger group of the same products: the one with the fewest differences to
- * say, of several the biggest. */
+/* Finds the nearest bigger group of the same products: the one with the fewest properties that
+ * differ, of several the biggest. */
 static void find_base(cli_fleet *fleet, int32_t at)
 {
     cli_fleet_group *own = &fleet->group[at];
@@ -159,13 +159,11 @@ static void find_base(cli_fleet *fleet, int32_t at)
             continue;
         const uint32_t differs =
             cli_shape_differs(own->host->property, fleet->group[i].host->property);
-        const uint32_t said = cli_shape_said(own->host->property, differs);
-        if (count_bits(said) >= least)
+        if (count_bits(differs) >= least)
             continue;
-        least = count_bits(said);
+        least = count_bits(differs);
         own->base = i;
         own->differs = differs;
-        own->said = said ? said : differs;
     }
 }
 
@@ -195,7 +193,7 @@ int cli_fleet_group_all(cli_fleet *fleet)
     return 1;
 }
 
-/* == Sentences ============================================================== */
+/* == Names ================================================================== */
 
 int32_t cli_fleet_names(const cli_fleet_group *group, int32_t check, api_text *to)
 {
@@ -212,26 +210,4 @@ int32_t cli_fleet_names(const cli_fleet_group *group, int32_t check, api_text *t
     if (n < n_all)
         api_add(to, " and %d more", (int)(n_all - n));
     return n_all;
-}
-
-void cli_fleet_say(const cli_fleet *fleet, int32_t group, api_text *to)
-{
-    const cli_fleet_group *own = &fleet->group[group];
-    const cli_fleet_group *base = &fleet->group[own->base];
-    api_text than = {"", 0};
-    int n = 0;
-    api_add(&than, "group %d", (int)own->base + 1);
-    if (own->n > 1)
-        api_add(to, "%d of %d hosts (", (int)own->n, (int)own->n_alike);
-    (void)cli_fleet_names(own, -1, to);
-    api_add(to, own->n > 1 ? ") " : " ");
-    for (int32_t i = 0; i < CLI_SHAPES; i++) {
-        api_text clause = {"", 0};
-        if ((own->said >> i & 1) == 0)
-            continue;
-        cli_shape_say(i, own->host->property[i], base->host->property[i], than.text, own->n > 1,
-                      own->differs, &clause);
-        if (clause.len > 0)
-            api_add(to, "%s%s", n++ ? "; " : "", clause.text);
-    }
 }

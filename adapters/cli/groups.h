@@ -23,9 +23,9 @@ typedef struct cli_fleet_host {
 typedef struct cli_fleet_group {
     const cli_fleet_host *host; /* `n` of them, by name */
     int32_t n;
-    int32_t base;    /* the group that it is compared with; -1: the biggest of its products */
-    int32_t n_alike; /* hosts of its products */
-    uint32_t differs, said; /* properties that differ from the base, as of cli_shape_said */
+    int32_t base;     /* the group that it is compared with; -1: the biggest of its products */
+    int32_t n_alike;  /* hosts of its products */
+    uint32_t differs; /* properties that differ from the base */
 } cli_fleet_group;
 
 /* All zero is empty. */
@@ -48,16 +48,12 @@ int cli_fleet_group_all(cli_fleet *fleet);
 
 void cli_free_fleet(cli_fleet *fleet);
 
-/* Appends the sentence of a group that has a base: "3 of 500 hosts (a, b and c) have ...". */
-void cli_fleet_say(const cli_fleet *fleet, int32_t group, api_text *to);
-
 /* Appends names of hosts of a group that a check was found on, or of all with a check of -1:
  * "node3, node7 and 10 more"; returns their number. */
 int32_t cli_fleet_names(const cli_fleet_group *group, int32_t check, api_text *to);
 
-/* Prints the fleet as text, or as JSON; 0 without memory. Appends it as an SVG document. */
+/* Prints the fleet as text, or as JSON; 0 without memory. */
 int cli_print_fleet(const cli_fleet *fleet);
 int cli_print_fleet_json(const cli_fleet *fleet);
-void cli_put_fleet_svg(api_out *to, const cli_fleet *fleet);
 
 #endif /* CPUBIND_CLI_GROUPS_H */

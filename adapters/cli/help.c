@@ -52,8 +52,8 @@ static const char environment_help[] =
     "  CUDA_VISIBLE_DEVICES       the visible GPUs, as each vendor's variable does\n"
     "  CPUBIND_RULES              near or reference (else --rules)\n"
     "  DRA_CPUSET_*               the CPUs of this container alone: --scope own\n"
-    "  XDG_RUNTIME_DIR, TMPDIR    where records of an ordinary user are: cpubind in the\n"
-    "                             first, else cpubind-UID in the other\n"
+    "  XDG_RUNTIME_DIR, TMPDIR    where records of an ordinary user are: cpubind in\n"
+    "                             the first, else cpubind-UID in the other\n"
     "  COLUMNS, NO_COLOR          the width of the map; no colours\n"
     "\n"
     "A list is written as taskset takes it: 0-3,6 or 0-30:2, in any order. An option\n"
@@ -216,10 +216,10 @@ static const cli_help helps[] = {
      "Gives a host another name; its inputs and expectations stay.\n",
      NULL},
     {API_GROUPS, "fixture groups",
-     "Usage: cpubind fixture groups [--db FILE] [--svg FILE] [--json]\n"
+     "Usage: cpubind fixture groups [--db FILE] [--json]\n"
      "Prints the hosts of one shape together (devices, nodes, cores, allowed CPUs,\n"
-     "versions, plan), what differs in the other groups, the figures of their plans,\n"
-     "and what doctor finds from their captures.\n",
+     "versions, plan), which of these differ in the other groups, the figures of their\n"
+     "plans, and what doctor finds from their captures.\n",
      NULL},
 };
 

@@ -222,12 +222,3 @@ int cli_write_output(const api_options *options, const char *option, const char 
             path, fault.what, strerror(fault.error));
     return cli_fail(options, API_UNWRITTEN, why.text);
 }
-
-int cli_write_svg(const api_options *options, api_out *svg)
-{
-    const int status =
-        svg->is_short ? cli_no_memory()
-                      : cli_write_output(options, "--svg", options->svg, svg->text, svg->len);
-    free(svg->text);
-    return status;
-}

@@ -1,4 +1,4 @@
-/* shape.c - the shape of a host: its properties, and how two shapes differ
+/* shape.c - the shape of a host: its properties, and which of two shapes differ
  * SPDX-License-Identifier: MIT
  *
  * Reads nothing itself: facts, plan and findings come from the rooms that make them.
@@ -16,7 +16,7 @@
 #include "capture_doctor.h"
 #include "output.h"
 
-enum { MAX_PRODUCTS = 16, MAX_ITEMS_SAID = 4 };
+enum { MAX_PRODUCTS = 16 };
 
 /* What the properties of a host are read from. */
 typedef struct host_read {
@@ -402,11 +402,8 @@ static const struct {
     const char *name;
     void (*read)(const host_read *h, api_out *to);
     int kind;
-    uint32_t follows;
-    const char *form, *otherwise;
 } properties[] = {
-#define CPUBIND_X(name, kind, follows, form, otherwise)                                        \
-    {#name, read_##name, kind, (uint32_t)(follows), form, otherwise},
+#define CPUBIND_X(name, kind) {#name, read_##name, kind},
     CLI_SHAPE_LIST(CPUBIND_X)
 #undef CPUBIND_X
 };
@@ -554,14 +551,6 @@ static int next_item(const char **at, item *out)
     return 1;
 }
 
-static int find_item(const char *list, const char *key, int len, item *out)
-{
-    while (next_item(&list, out))
-        if (out->key_len == len && memcmp(out->key, key, (size_t)len) == 0)
-            return 1;
-    return 0;
-}
-
 int32_t cli_shape_items(const char *list)
 {
     item one;
@@ -574,10 +563,12 @@ int32_t cli_shape_items(const char *list)
 const char *cli_shape_item(const char *list, const char *key, int32_t *len)
 {
     item one;
-    if (!find_item(list, key, (int)strlen(key), &one))
-        return NULL;
-    *len = one.value_len;
-    return one.value;
+    while (next_item(&list, &one))
+        if (one.key_len == (int)strlen(key) && memcmp(one.key, key, strlen(key)) == 0) {
+            *len = one.value_len;
+            return one.value;
+        }
+    return NULL;
 }
 
 /* A value as a number, or as a string. */
@@ -610,148 +601,10 @@ json_t *cli_shape_json(int32_t property, const char *text)
     return object;
 }
 
-/* Appends how an item is called: "NPU 5 (0000:c1:00.0)". */
-static void add_key(const item *one, api_text *to)
-{
-    if (one->label)
-        api_add(to, "%.*s (%.*s)", one->label_len, one->label, one->key_len, one->key);
-    else
-        api_add(to, "%.*s", one->key_len, one->key);
-}
-
-/* == Differences ============================================================ */
-
 uint32_t cli_shape_differs(const char *const *own, const char *const *other)
 {
     uint32_t differs = 0;
     for (int32_t i = 0; i < CLI_SHAPES; i++)
         differs |= own[i] != other[i] ? 1u << i : 0;
     return differs;
-}
-
-uint32_t cli_shape_said(const char *const *own, uint32_t differs)
-{
-    const uint32_t error = CLI_AFTER(error);
-    uint32_t said = differs;
-    for (int32_t i = 0; i < CLI_SHAPES; i++) {
-        const uint32_t bit = 1u << i;
-        const int is_unread = (differs & error) && *own[i] == '\0' && bit != error;
-        /* A device that is missing is never explained by anything else. */
-        if (is_unread || (i != CLI_SHAPE_devices && differs & properties[i].follows & ~bit))
-            said &= ~bit;
-    }
-    return said;
-}
-
-/* Appends a text of kind WORD. */
-static void add_word(int32_t property, const char *value, api_text *to)
-{
-    const char *form = properties[property].form;
-    const int is_one = strcmp(value, "1") == 0;
-    if (*value == '\0')
-        form = properties[property].otherwise;
-    for (const char *at = form; *at; at++)
-        if (*at == '%')
-            api_add(to, "%s", value);
-        else if (*at != '+')
-            api_add(to, "%c", *at);
-        else if (!is_one)
-            api_add(to, "s");
-}
-
-/* Appends the items of `has` that `lacks` has not; returns whether there are some. */
-static int add_missing(const char *has, const char *lacks, const char *verb, api_text *to)
-{
-    item one, same;
-    int n = 0;
-    while (next_item(&has, &one)) {
-        if (find_item(lacks, one.key, one.key_len, &same))
-            continue;
-        if (n == 0)
-            api_add(to, "%s%s ", to->len ? "; " : "", verb);
-        if (n < MAX_ITEMS_SAID) {
-            api_add(to, "%s", n ? ", " : "");
-            add_key(&one, to);
-        }
-        n++;
-    }
-    if (n > MAX_ITEMS_SAID)
-        api_add(to, " and %d more", n - MAX_ITEMS_SAID);
-    return n;
-}
-
-/* Appends the first item whose value differs, and how many more there are. */
-static int add_changed(int32_t property, const char *own, const char *other, const char *than,
-                       int is_several, api_text *to)
-{
-    item one, same, first = {.key = NULL}, before = first;
-    int n = 0;
-    while (next_item(&own, &one)) {
-        if (!find_item(other, one.key, one.key_len, &same) ||
-            (one.value_len == same.value_len &&
-             memcmp(one.value, same.value, (size_t)one.value_len) == 0))
-            continue;
-        if (n++ == 0) {
-            first = one;
-            before = same;
-        }
-    }
-    if (n == 0)
-        return 0;
-    api_add(to, "%s%s ", to->len ? "; " : "", is_several ? "have" : "has");
-    add_key(&first, to);
-    api_add(to, "%s%.*s where %s has %.*s", properties[property].form, first.value_len,
-            first.value, than, before.value_len, before.value);
-    if (n > 1)
-        api_add(to, ", and %d more such", n - 1);
-    return n;
-}
-
-/* Whether two lists have an item with the same key. */
-static int have_common(const char *own, const char *other)
-{
-    item one, same;
-    while (next_item(&own, &one))
-        if (find_item(other, one.key, one.key_len, &same))
-            return 1;
-    return 0;
-}
-
-static void say_list(int32_t property, const char *own, const char *other, const char *than,
-                     int is_several, uint32_t differs, api_text *to)
-{
-    const char *const has = is_several ? "have" : "has", *const name =
-                                                             properties[property].name;
-    const int is_explained = (differs & properties[property].follows) != 0;
-    if (*own == '\0' || *other == '\0') {
-        if (!is_explained && *own == '\0')
-            api_add(to, "%s no known %s", has, name);
-        else if (!is_explained)
-            api_add(to, "%s known %s, which %s has not", has, name, than);
-        return;
-    }
-    if (!have_common(own, other)) {
-        api_add(to, "%s %d other %s where %s has %d", has, (int)cli_shape_items(own), name,
-                than, (int)cli_shape_items(other));
-        return;
-    }
-    (void)add_missing(other, own, is_several ? "lack" : "lacks", to);
-    (void)add_missing(own, other, is_several ? "have more:" : "has more:", to);
-    if (!is_explained)
-        (void)add_changed(property, own, other, than, is_several, to);
-    if (to->len == 0 && !is_explained)
-        api_add(to, "%s the %s in another way", is_several ? "number" : "numbers", name);
-}
-
-void cli_shape_say(int32_t property, const char *own, const char *other, const char *than,
-                   int is_several, uint32_t differs, api_text *to)
-{
-    if (properties[property].kind == LIST) {
-        say_list(property, own, other, than, is_several, differs, to);
-        return;
-    }
-    api_add(to, "%s ", is_several ? "have" : "has");
-    add_word(property, own, to);
-    api_add(to, " where %s has ", than);
-    add_word(property, other, to);
 }
