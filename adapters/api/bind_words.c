@@ -554,8 +554,13 @@ void api_warn_outcome(const api_bound *bound, const cpubind_outcomes *report, ap
                       void *ctx)
 {
     const listener to = {hear, ctx, bound->is_reading, bound->is_watching};
+    api_text text = {"", 0};
     if (bound->service_said)
         hear(ctx, "service", bound->service_said);
+    api_add(&text, "a measurement (process %d) that was killed has left process %d so",
+            (int)report->measurer, (int)bound->pid);
+    if (report->measurer)
+        hear(ctx, "measured", text.text);
     warn_all(&to, report);
     warn_wishes(&to, bound, report);
 }

@@ -184,7 +184,7 @@ static int apply_beside_service(api_options *options, api_bound *bound)
         status = API_DONE;
     }
     if (status == API_DONE)
-        status = cli_let_service_go(options, bound, &is_put_back);
+        status = cli_let_service_go(options, CPUBIND_ASK_LEAVE, bound, &is_put_back);
     if (status != API_DONE)
         return status;
     status = apply(options, bound);

@@ -543,7 +543,7 @@ static int begin(measurement *m)
         return status;
     m->service.pid = m->options->tree ? 0 : m->options->pid;
     m->has_asked_service = 1;
-    return cli_let_service_go(m->options, &m->service, &is_put_back);
+    return cli_let_service_go(m->options, CPUBIND_ASK_LEND, &m->service, &is_put_back);
 }
 
 /* Lets the service take up again what it has let go. */

@@ -65,7 +65,7 @@ static int restore_one(const api_options *options, int32_t pid, const api_bound 
         if (bound.pid == 0)
             status = cli_choose_parent(options, &bound);
         if (status == API_DONE)
-            status = cli_let_service_go(options, &bound, &is_put_back);
+            status = cli_let_service_go(options, CPUBIND_ASK_LEAVE, &bound, &is_put_back);
     }
     if (status == API_DONE && is_put_back)
         return print_put_back(options, bound.pid);
@@ -151,7 +151,7 @@ static int let_all_go(const api_options *options, api_bound *asked)
         return end_service(options);
     return options->is_ended || geteuid() != 0
                ? API_DONE
-               : cli_let_service_go(options, asked, &is_put_back);
+               : cli_let_service_go(options, CPUBIND_ASK_LEAVE, asked, &is_put_back);
 }
 
 /* Restores every process that has a record, also those that have ended; with --ended these

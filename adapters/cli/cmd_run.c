@@ -177,7 +177,7 @@ static void put_back(const api_options *options, int32_t pid)
 {
     api_bound bound = {.pid = pid};
     int is_put_back = 0;
-    if (cli_let_service_go(options, &bound, &is_put_back) == API_DONE &&
+    if (cli_let_service_go(options, CPUBIND_ASK_LEAVE, &bound, &is_put_back) == API_DONE &&
         cli_open_bound(options, 0, &bound) == API_DONE)
         (void)cpubind_bind_restore(bound.binding, NULL);
     api_close_bound(&bound);
@@ -276,8 +276,9 @@ static int leave_service(const api_options *options, api_bound *bound)
     char path[CPUBIND_PLACE_SIZE];
     int is_put_back = 0;
     cpubind_bind_usual_path(bound->pid, NULL, path);
-    return access(path, F_OK) == 0 ? cli_let_service_go(options, bound, &is_put_back)
-                                   : API_DONE;
+    return access(path, F_OK) == 0
+               ? cli_let_service_go(options, CPUBIND_ASK_LEAVE, bound, &is_put_back)
+               : API_DONE;
 }
 
 /* Whether the command starts after a refusal. What this host or container lacks is no reason

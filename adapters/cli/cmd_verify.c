@@ -6,18 +6,10 @@
 #include "find_device.h"
 #include "output.h"
 
-static int is_drifted(const cpubind_outcomes *report)
-{
-    for (int32_t i = 0; i < report->n; i++)
-        if (report->item[i].result == CPUBIND_ITEM_WRONG)
-            return 1;
-    return cpubind_bind_memory_is_wrong(report);
-}
-
 static int print_outcome(const api_options *options, api_bound *bound)
 {
     const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
-    const int status = is_drifted(report) ? API_REFUSED : API_DONE;
+    const int status = cpubind_bind_has_drifted(report) ? API_REFUSED : API_DONE;
     api_text device = {"", 0};
     cli_name_bound(options, bound);
     cli_add_bound(&device, bound);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../service/rights.h"
 #include "output.h"
@@ -106,6 +107,11 @@ static void ask(const api_options *options, cpubind_asking *asking, cli_service_
             cpubind_rights_start(&cpubind_sys_real, asking->asked.pid, &asking->asked.start);
     else if (options->root || options->fixture)
         return;
+    if (asking->asked.ask == CPUBIND_ASK_LEND) {
+        asking->asked.owner = (int32_t)getpid();
+        fault = cpubind_rights_start(&cpubind_sys_real, asking->asked.owner,
+                                     &asking->asked.owner_start);
+    }
     if (fault.error == ESRCH) /* the command says so */
         return;
     if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
@@ -137,11 +143,12 @@ void cli_free_service(cli_service_reply *service)
     service->answer = NULL;
 }
 
-int cli_let_service_go(const api_options *options, api_bound *bound, int *is_put_back)
+int cli_let_service_go(const api_options *options, cpubind_ask ask, api_bound *bound,
+                       int *is_put_back)
 {
     cli_service_reply service;
     int status = API_DONE;
-    cli_ask_service(options, CPUBIND_ASK_LEAVE, bound->pid, &service);
+    cli_ask_service(options, ask, bound->pid, &service);
     bound->service = service.pid;
     *is_put_back = json_is_true(json_object_get(service.answer, "put_back"));
     if (service.state == CLI_SERVICE_DONE &&

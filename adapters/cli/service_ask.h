@@ -44,10 +44,11 @@ const char *cli_explain_silence(cpubind_linux_fault why, const cpubind_asking *a
 
 /* Makes the service let go of a process, so that this command may work on it: the service of
  * another user, which alone can restore what it has bound, does that, too.
- *   in      bound->pid; NULL: all
+ *   in      ask: LEAVE or LEND; bound->pid: 0 for all
  *   out     *bound: the process of the service, and why it was not asked
  *   returns the exit status of a refusal, which is printed, else API_DONE */
-int cli_let_service_go(const api_options *options, api_bound *bound, int *is_put_back);
+int cli_let_service_go(const api_options *options, cpubind_ask ask, api_bound *bound,
+                       int *is_put_back);
 
 /* The state of the service, the object "service" of each answer; null: none can be asked, and
  * `warnings`, unless NULL, says why where one should be there. */

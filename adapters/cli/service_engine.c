@@ -327,7 +327,7 @@ static int read_claims(engine *e, api_text *text)
     if (e->has_claims)
         return 1;
     cpubind_claims_free(&e->claims);
-    e->claims = (cpubind_claims){.sys = &cpubind_sys_real, .root_fd = -1};
+    e->claims = (cpubind_claims){.sys = &cpubind_sys_real};
     why = cpubind_claims_read(&e->claims);
     e->has_claims = !why.error || why.error == EILSEQ || why.error == EPERM;
     if (!e->has_claims)
@@ -400,6 +400,7 @@ static void look(void *ctx, int wake_fd)
 {
     engine *e = (engine *)ctx;
     int64_t left_ms;
+    e->has_claim |= cpubind_claims_take_back(&e->claims, 0);
     if (e->is_planned) {
         cpubind_host_bind_wake_at(e->call.host, wake_fd);
         if (e->has_claim)
@@ -631,11 +632,11 @@ static json_t *let_go(engine *e, const cpubind_asked *asked, const cpubind_peer 
     if (cpubind_claims_note(&e->claims, asked).error)
         return no_memory_json();
     if (asked->pid)
-        say(e, CPUBIND_SAY_INFO, "process %d was let go by process %d (user %u)",
-            (int)asked->pid, (int)peer->pid, (unsigned)peer->uid);
+        api_add(&why, "process %d was", (int)asked->pid);
     else
-        say(e, CPUBIND_SAY_INFO, "all processes were let go by process %d (user %u)",
-            (int)peer->pid, (unsigned)peer->uid);
+        api_add(&why, "all processes were");
+    say(e, CPUBIND_SAY_INFO, "%s let go by process %d (user %u)%s", why.text, (int)peer->pid,
+        (unsigned)peer->uid, asked->owner ? ", as long as that lives" : "");
     return json_pack("{s:s, s:b, s:b}", "cpubind", CPUBIND_VERSION, "put_back", was_bound,
                      "is_kept", save_claims(e));
 }
@@ -650,10 +651,13 @@ static json_t *adopt(engine *e, const cpubind_asked *asked)
     return json_pack("{s:s, s:b}", "cpubind", CPUBIND_VERSION, "is_kept", save_claims(e));
 }
 
-/* Takes a process, or all. */
+/* Takes a process, or all; what was lent to the peer is as it was before. */
 static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
     const cpubind_host_row *row = NULL;
+    e->has_claim = cpubind_claims_take_back(&e->claims, peer->pid);
+    if (e->has_claim)
+        return json_pack("{s:s, s:b}", "cpubind", CPUBIND_VERSION, "is_kept", save_claims(e));
     if (cpubind_claims_note(&e->claims, asked).error)
         return no_memory_json();
     if (!e->is_planned)
@@ -741,6 +745,7 @@ static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_
     case CPUBIND_ASK_PLACE:
         return place(e, asked);
     case CPUBIND_ASK_LEAVE:
+    case CPUBIND_ASK_LEND:
         return let_go(e, asked, peer);
     case CPUBIND_ASK_ADOPT:
         return adopt(e, asked);
@@ -793,7 +798,6 @@ static int run(engine *e)
                                           count, answer, restore, say_failure};
     const cpubind_service_options options = {
         .sys = &cpubind_sys_real,
-        .root_fd = -1,
         .notify_address = getenv("NOTIFY_SOCKET"),
         .watchdog_ms = cpubind_notify_pause_ms(getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"),
                                                (int32_t)getpid())};

@@ -274,11 +274,12 @@ static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status statu
 }
 
 /* Whether the binding that a process has is kept: the owner has not taken it, or it drives
- * nothing that there is a plan for. */
+ * nothing that there is a plan for. What a measurement has left is nobody's. */
 static int is_to_adopt(const cpubind_host_bind *h, const host_entry *e)
 {
     const int is_taken = claim_of(h, e) == CPUBIND_CLAIM_TAKE || h->takes_all;
     return h->options.claim && cpubind_bind_allowed(e->binding).n > 0 &&
+           !cpubind_bind_measurer(e->binding) &&
            (!is_taken || (e->is_recorded && e->device < 0));
 }
 
@@ -634,12 +635,7 @@ cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)
 
 static int has_ended(cpubind_host_bind *h, const host_entry *e)
 {
-    cpubind_proc_stat stat = {.start = 0};
-    const int error = cpubind_proc_stat_read(&h->root, e->row.pid, 0, &stat).error;
-    if (error)
-        return error == ESRCH;
-    return stat.start != e->start || (stat.state == 'Z' && stat.n_threads < 2) ||
-           stat.state == 'X';
+    return cpubind_has_ended(&h->root, e->row.pid, e->start);
 }
 
 /* Counts the periods in a row at whose end threads had been moved elsewhere: not those that
@@ -735,13 +731,10 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
 
 int cpubind_host_bind_is_over(cpubind_host_bind *h)
 {
-    cpubind_proc_stat stat = {.start = 0};
-    const int error = cpubind_proc_stat_read(&h->root, h->options.tree, 0, &stat).error;
     for (int32_t i = 0; i < h->n; i++)
         if (h->entry[i]->row.state != CPUBIND_HOST_ENDED)
             return 0;
-    return error == ESRCH ||
-           (!error && (stat.start != h->tree_start || stat.state == 'Z' || stat.state == 'X'));
+    return cpubind_has_ended(&h->root, h->options.tree, h->tree_start);
 }
 
 void cpubind_host_bind_end(cpubind_host_bind *h)
@@ -826,14 +819,6 @@ cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid,
 
 /* == Verifying ============================================================== */
 
-static int is_drifted(const cpubind_outcomes *r)
-{
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].result == CPUBIND_ITEM_WRONG)
-            return 1;
-    return cpubind_bind_memory_is_wrong(r);
-}
-
 static void verify_entry(cpubind_host_bind *h, host_entry *e)
 {
     cpubind_linux_fault fault = {.what = ""};
@@ -856,7 +841,8 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
     else if (!e->row.report->has_goal)
         set_state(e, CPUBIND_HOST_UNBOUND);
     else
-        set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
+        set_state(e, cpubind_bind_has_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED
+                                                             : CPUBIND_HOST_RIGHT);
     if (e->device < 0 && e->row.report)
         cpubind_host_name_recorded(h, e);
 }

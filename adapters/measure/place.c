@@ -41,6 +41,7 @@ static cpubind_linux_status place(cpubind_placed *w, const cpubind_goal *goal,
     cpubind_linux_status status;
     if (w->is_gone)
         return CPUBIND_LINUX_OK;
+    cpubind_bind_measure(w->binding, goal != w->found);
     status = goal ? cpubind_bind_apply(w->binding, goal, fault)
                   : cpubind_bind_restore(w->binding, fault);
     w->is_gone = status == CPUBIND_LINUX_ERR_GONE || !cpubind_bind_is_alive(w->binding);

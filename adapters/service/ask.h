@@ -16,13 +16,14 @@
 #include "../text/text.h"
 
 /* The requests: (name, word, about). About 0: the host; 1: a process; 2: a process, or all; 3:
- * devices.
+ * devices; 4: as 2, and the process that asks.
  *   ALIVE  whether the loop of the service goes on: answered beside it, and so at once
  *   PLACE  it says which CPUs and memory nodes of a list the plan of the host has for devices;
  *          nothing is changed
  *   LEAVE  the service lets go of the process, and leaves it alone until it is told otherwise
  *   ADOPT  it lets go of the process, which is bound by somebody else, and watches that binding
- *   TAKE   it binds the process by its plan */
+ *   TAKE   it binds the process by its plan
+ *   LEND   as LEAVE, for as long as the process that asks lives, or until that says TAKE */
 #define CPUBIND_ASK_LIST(X)                                                                    \
     X(STATUS, "status", 0)                                                                     \
     X(VERIFY, "verify", 0)                                                                     \
@@ -31,7 +32,8 @@
     X(PLACE, "place", 3)                                                                       \
     X(LEAVE, "leave", 2)                                                                       \
     X(ADOPT, "adopt", 1)                                                                       \
-    X(TAKE, "take", 2)
+    X(TAKE, "take", 2)                                                                         \
+    X(LEND, "lend", 4)
 
 typedef enum cpubind_ask {
 #define CPUBIND_X(name, word, about) CPUBIND_ASK_##name,
@@ -57,7 +59,9 @@ typedef struct cpubind_asked {
     cpubind_ask ask;
     int32_t
         pid; /* in the pid namespace of the service; 0: all, or the request is of the host */
-    uint64_t start;                            /* field 22 of its stat; 0 with pid 0 */
+    uint64_t start; /* field 22 of its stat; 0 with pid 0 */
+    int32_t owner;  /* LEND: who asks; else 0 */
+    uint64_t owner_start;
     cpubind_ask_text list[CPUBIND_ASK_N_LIST]; /* PLACE; len 0: not known */
 } cpubind_asked;
 

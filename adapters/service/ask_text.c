@@ -3,10 +3,11 @@
  *
  * Pure: works on (pointer, length).
  *
- *     request = ( host / process / all / devices ) LF
+ *     request = ( host / process / all / lent / devices ) LF
  *     host    = "status" / "verify" / "reload" / "alive"
  *     process = ( "leave" / "adopt" / "take" ) SP pid SP start
  *     all     = ( "leave" / "take" ) SP "all"
+ *     lent    = "lend" SP ( pid SP start / "all" ) SP pid SP start     the last pid asks
  *     devices = "place" SP list SP list SP list      of CPUs, of memory nodes, of devices
  *     list    = "-" / 1*( ALPHA / DIGIT / "," / ":" / "=" / "-" )     "-": not known
  *     pid     = a number from 1 to 2147483647     start = a number from 0 to 2^64 - 1
@@ -18,6 +19,8 @@
 
 #include "../text/cursor.h"
 #include "ask.h"
+
+#define NUMBERS " %" PRId32 " %" PRIu64
 
 static const struct {
     const char *text;
@@ -50,10 +53,12 @@ int32_t cpubind_ask_format(const cpubind_asked *asked, char out[CPUBIND_ASK_MAX]
             n += (int32_t)snprintf(out + n, (size_t)(CPUBIND_ASK_MAX - n), "\n");
         return n;
     }
-    if (about == 2 && asked->pid == 0)
-        return (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s all\n", word);
-    return (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s %" PRId32 " %" PRIu64 "\n", word,
-                             asked->pid, asked->start);
+    char process[40] = " all", owner[40] = "";
+    if (about == 1 || asked->pid != 0)
+        (void)snprintf(process, sizeof process, NUMBERS, asked->pid, asked->start);
+    if (about == 4)
+        (void)snprintf(owner, sizeof owner, NUMBERS, asked->owner, asked->owner_start);
+    return (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s%s%s\n", word, process, owner);
 }
 
 static int is_of_list(char c)
@@ -75,17 +80,15 @@ static void take_lists(cursor *c, cpubind_asked *out)
     }
 }
 
-/* Reads " pid start", or " all". */
-static void take_process(cursor *c, cpubind_asked *out)
+/* Reads " pid start". */
+static void take_process(cursor *c, int32_t *pid, uint64_t *start)
 {
-    if (words[out->ask].about == 2 && cursor_takes(c, " all"))
-        return;
     cursor_need(c, " ", "a blank belongs here");
-    out->pid = (int32_t)cursor_number(c, INT32_MAX);
-    if (out->pid == 0)
+    *pid = (int32_t)cursor_number(c, INT32_MAX);
+    if (*pid == 0)
         (void)cursor_bad(c, "no process has the number 0");
     cursor_need(c, " ", "a blank belongs here");
-    out->start = cursor_number(c, UINT64_MAX);
+    *start = cursor_number(c, UINT64_MAX);
 }
 
 cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_asked *asked,
@@ -96,6 +99,7 @@ cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_ask
     cursor line = cursor_cut(&c, '\n'), rest = line;
     const cursor word = cursor_cut(&rest, ' ');
     cpubind_asked out = {.ask = CPUBIND_ASK_COUNT};
+    int about;
     if (of.len >= CPUBIND_ASK_MAX)
         (void)cursor_fail(&c, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_ASK_MAX, "it is too long");
     if (cursor_is_cut(&c, &line))
@@ -107,10 +111,13 @@ cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_ask
     if (out.ask == CPUBIND_ASK_COUNT)
         return cursor_bad(&word, "there is no such request");
     line.at = word.end;
-    if (words[out.ask].about == 3)
+    about = words[out.ask].about;
+    if (about == 3)
         take_lists(&line, &out);
-    else if (words[out.ask].about)
-        take_process(&line, &out);
+    else if (about == 1 || (about != 0 && !cursor_takes(&line, " all")))
+        take_process(&line, &out.pid, &out.start);
+    if (about == 4)
+        take_process(&line, &out.owner, &out.owner_start);
     cursor_end(&line, "the request ends here with a line feed");
     if (cursor_ok(&c))
         *asked = out;

@@ -18,35 +18,56 @@
 
 cpubind_ask cpubind_claims_find(const cpubind_claims *claims, int32_t pid, uint64_t start)
 {
-    for (int32_t i = 0; i < claims->n; i++)
-        if (claims->row[i].pid == pid && claims->row[i].start == start)
-            return claims->row[i].ask;
-    return claims->is_all_left ? CPUBIND_ASK_LEAVE : CPUBIND_ASK_COUNT;
+    cpubind_ask said = claims->is_all_left ? CPUBIND_ASK_LEAVE : CPUBIND_ASK_COUNT;
+    for (int32_t i = 0; i < claims->n; i++) {
+        const cpubind_asked *row = &claims->row[i];
+        const int is_of = row->pid == pid && row->start == start;
+        if (row->owner && (is_of || row->pid == 0))
+            return CPUBIND_ASK_LEAVE;
+        if (is_of)
+            said = row->ask;
+    }
+    return said;
 }
 
 cpubind_linux_fault cpubind_claims_note(cpubind_claims *c, const cpubind_asked *asked)
 {
-    cpubind_asked *all;
-    if (asked->pid == 0) {
+    if (asked->pid == 0 && !asked->owner) {
         c->n = 0;
         c->is_all_left = asked->ask == CPUBIND_ASK_LEAVE;
         c->is_changed = 1;
         return cpubind_no_fault;
     }
     for (int32_t i = 0; i < c->n; i++) {
-        if (c->row[i].pid != asked->pid)
+        if (c->row[i].pid != asked->pid || c->row[i].owner != asked->owner)
             continue;
         c->is_changed |= c->row[i].ask != asked->ask || c->row[i].start != asked->start;
         c->row[i] = *asked;
         return cpubind_no_fault;
     }
-    all = (cpubind_asked *)cpubind_grow(c->sys, c->row, c->n, &c->cap, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    c->row = all;
-    c->row[c->n++] = *asked;
     c->is_changed = 1;
-    return cpubind_no_fault;
+    return CPUBIND_APPEND(c->sys, c->row, c->n, c->cap, asked);
+}
+
+/* One that cannot be read has not ended. */
+static int has_ended(const cpubind_claims *c, int32_t pid, uint64_t start)
+{
+    uint64_t now = start;
+    const int error = cpubind_rights_start(c->sys, pid, &now).error;
+    return error == ESRCH || (!error && now != start);
+}
+
+int cpubind_claims_take_back(cpubind_claims *c, int32_t owner)
+{
+    const int32_t n = c->n;
+    c->n = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_asked row = c->row[i];
+        if (!row.owner || (row.owner != owner && !has_ended(c, row.owner, row.owner_start)))
+            c->row[c->n++] = row;
+    }
+    c->is_changed |= c->n < n;
+    return c->n < n;
 }
 
 void cpubind_claims_free(cpubind_claims *claims)
@@ -58,24 +79,10 @@ void cpubind_claims_free(cpubind_claims *claims)
 
 /* == The file =============================================================== */
 
-static cpubind_linux_fault open_folder(const cpubind_claims *c, int may_make, int *folder)
-{
-    cpubind_root root = {c->sys, c->root_fd, CPUBIND_REACH_ANYWHERE};
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (c->root_fd < 0)
-        why = cpubind_open(c->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
-    if (why.error)
-        return why;
-    why = cpubind_run_folder_open(&root, may_make, folder);
-    if (c->root_fd < 0)
-        (void)c->sys->close(root.fd);
-    return why;
-}
-
 static cpubind_linux_fault read_bytes(const cpubind_claims *c, cpubind_bytes *bytes)
 {
     int folder;
-    cpubind_linux_fault why = open_folder(c, 0, &folder);
+    cpubind_linux_fault why = cpubind_run_folder_here(c->sys, 0, &folder);
     if (why.error)
         return why;
     why = cpubind_read_mine(c->sys, folder, FILE_NAME, FILE_MAX, bytes);
@@ -102,6 +109,7 @@ cpubind_linux_fault cpubind_claims_read(cpubind_claims *c)
         at += len;
     }
     c->is_changed = 0;
+    (void)cpubind_claims_take_back(c, 0);
     cpubind_bytes_free(&bytes);
     if (why.error == ENOENT)
         why = cpubind_no_fault;
@@ -117,17 +125,16 @@ static cpubind_linux_fault add_line(const cpubind_claims *c, const cpubind_asked
     return why;
 }
 
-/* Drops the rows of processes that have ended. One that cannot be read is kept. */
+/* Drops the rows of processes that have ended. */
 static void drop_ended(cpubind_claims *c)
 {
-    int32_t n = 0;
-    for (int32_t i = 0; i < c->n; i++) {
-        uint64_t start = c->row[i].start;
-        const int error = cpubind_rights_start(c->sys, c->row[i].pid, &start).error;
-        if (error != ESRCH && (error || start == c->row[i].start))
-            c->row[n++] = c->row[i];
+    const int32_t n = c->n;
+    c->n = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_asked row = c->row[i];
+        if (row.pid == 0 || !has_ended(c, row.pid, row.start))
+            c->row[c->n++] = row;
     }
-    c->n = n;
 }
 
 cpubind_linux_fault cpubind_claims_save(cpubind_claims *c)
@@ -144,7 +151,7 @@ cpubind_linux_fault cpubind_claims_save(cpubind_claims *c)
     for (int32_t i = 0; i < c->n && !why.error; i++)
         why = add_line(c, &c->row[i], &bytes);
     if (!why.error)
-        why = open_folder(c, 1, &folder);
+        why = cpubind_run_folder_here(c->sys, 1, &folder);
     if (!why.error) {
         why = cpubind_replace(c->sys, folder, FILE_NAME, 0600, bytes.data ? bytes.data : "",
                               bytes.len);

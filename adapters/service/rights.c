@@ -12,17 +12,11 @@
 
 #include "../linux/kernel/process.h"
 
-static cpubind_linux_fault open_root(const cpubind_sys *sys, cpubind_root *root)
-{
-    *root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
-    return cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root->fd);
-}
-
 cpubind_linux_fault cpubind_rights_start(const cpubind_sys *sys, int32_t pid, uint64_t *start)
 {
     cpubind_proc_stat stat = {.start = 0};
     cpubind_root root;
-    cpubind_linux_fault why = open_root(sys, &root);
+    cpubind_linux_fault why = cpubind_root_live(&root, sys);
     if (why.error)
         return why;
     why = cpubind_proc_stat_read(&root, pid, 0, &stat);
@@ -57,7 +51,7 @@ cpubind_linux_fault cpubind_rights_of_process(const cpubind_sys *sys, int32_t pi
     char name[32], text[4096]; /* the line is among the first ten */
     int32_t len = 0;
     cpubind_root root;
-    cpubind_linux_fault why = open_root(sys, &root);
+    cpubind_linux_fault why = cpubind_root_live(&root, sys);
     if (why.error)
         return why;
     (void)snprintf(name, sizeof name, "proc/%d/status", (int)pid);
@@ -94,6 +88,10 @@ cpubind_linux_fault cpubind_rights_check(const cpubind_sys *sys, const cpubind_a
     if (!peer->is_owner && !is_users)
         return cpubind_fault_of(EPERM, "user");
     if (!is_of_namespace(sys, peer->pid))
+        return cpubind_fault_of(EPERM, "namespace");
+    if (asked->owner) /* who asks for itself alone */
+        why = cpubind_rights_start(sys, peer->pid, &start);
+    if (asked->owner && (why.error || asked->owner != peer->pid || asked->owner_start != start))
         return cpubind_fault_of(EPERM, "namespace");
     if (asked->pid == 0)
         return cpubind_no_fault;

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
 
 #include "../linux/kernel/files.h"
@@ -240,36 +239,10 @@ static void tick(service *s)
 
 /* == The whole ============================================================== */
 
-/* Takes the lock of the host: one service at a time. */
-static cpubind_linux_fault lock(service *s)
-{
-    cpubind_root root = {s->sys, s->options->root_fd, CPUBIND_REACH_ANYWHERE};
-    int folder, result;
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (s->options->root_fd < 0)
-        why = cpubind_open(s->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
-    if (why.error)
-        return why;
-    why = cpubind_run_folder_open(&root, 1, &folder);
-    if (s->options->root_fd < 0)
-        (void)s->sys->close(root.fd);
-    if (why.error)
-        return why;
-    why = cpubind_create(s->sys, folder, "service.lock", 0600, &s->lock_fd);
-    if (why.error == EEXIST)
-        why = cpubind_open(s->sys, folder, "service.lock", O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                           &s->lock_fd);
-    (void)s->sys->close(folder);
-    if (why.error)
-        return cpubind_fault_of(why.error, "lock");
-    CPUBIND_RETRY(result, s->sys->flock(s->lock_fd, LOCK_EX | LOCK_NB));
-    return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
-}
-
 static cpubind_linux_fault open_all(service *s)
 {
     static const int numbers[] = {SIGHUP, SIGTERM, SIGINT, SIGCHLD};
-    cpubind_linux_fault why = lock(s);
+    cpubind_linux_fault why = cpubind_run_lock(s->sys, "service.lock", &s->lock_fd);
     if (why.error)
         return why;
     s->epoll_fd = s->sys->epoll_open();

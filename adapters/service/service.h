@@ -53,7 +53,6 @@ typedef struct cpubind_service_engine {
 
 typedef struct cpubind_service_options {
     const cpubind_sys *sys;
-    int root_fd;                /* a folder in place of "/", where run/cpubind is; -1: none */
     const char *notify_address; /* NOTIFY_SOCKET, or NULL */
     int64_t watchdog_ms;        /* between two messages; 0: none */
 } cpubind_service_options;

@@ -21,14 +21,6 @@ void cpubind_figures_pause(const cpubind_sys *sys, int fd, int32_t ms)
     (void)sys->poll(&wait, 1, ms);
 }
 
-static int has_wrong(const cpubind_outcomes *r)
-{
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].result == CPUBIND_ITEM_WRONG)
-            return 1;
-    return 0;
-}
-
 /* Reads one row; `row` has a pid. The state stays where the process cannot be read. */
 static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_memory,
                       cpubind_figures_visit *visit, void *ctx)
@@ -50,9 +42,9 @@ static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_mem
             (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
         }
         if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
-            row->state = !row->report->has_goal   ? CPUBIND_HOST_UNBOUND
-                         : has_wrong(row->report) ? CPUBIND_HOST_DRIFTED
-                                                  : CPUBIND_HOST_RIGHT;
+            row->state = !row->report->has_goal                  ? CPUBIND_HOST_UNBOUND
+                         : cpubind_bind_has_drifted(row->report) ? CPUBIND_HOST_DRIFTED
+                                                                 : CPUBIND_HOST_RIGHT;
     }
     visit(ctx, row);
     cpubind_bind_close(b);

@@ -165,6 +165,21 @@ check "the workers of a tree" a_tree_has_its_own_workers
 # Of these workers nothing is judged any more.
 kill -STOP "$second"
 
+# What a measurement that was killed has left is as no user wanted it.
+what_a_kill_leaves_is_a_drift() {
+    start_on 7 && "$CPUBIND" apply --all --root "$host" --quiet --memory none || return 1
+    "$CPUBIND" measure --root "$host" --all --time 20 >"$out/first" 2>&1 &
+    command=$!
+    becomes is_on "$worker" "$before" && end_worker $command &&
+        says 1 "it has drifted" verify && said "a measurement (process $command) that was killed" &&
+        says 1 "drifted" "$CPUBIND" verify --all --root "$host" &&
+        "$CPUBIND" apply --all --root "$host" --quiet --memory none &&
+        says 0 "as it should be" verify && "$CPUBIND" restore --all --quiet &&
+        is_on "$worker" "$before"
+}
+check "what a killed measurement leaves is a drift" what_a_kill_leaves_is_a_drift
+end_worker
+
 a_kill_can_be_put_back() {
     for n in $(seq "${CPUBIND_KILLS:-6}"); do
         "$CPUBIND" measure --root "$host" --all --time 2 >"$out/first" 2>&1 &
@@ -176,4 +191,34 @@ a_kill_can_be_put_back() {
     done
 }
 check "after kill -9 at any moment restore puts all back" a_kill_can_be_put_back
+
+# -- Beside the service ----------------------------------------------------------
+
+# What was let go before stays so; with a restart the service that starts knows of the rest.
+the_service_takes_up_what_was_lent() {
+    end_worker "$second"
+    settings && start_on 7 && first=$worker && start_on 5 && second=$worker && start_service &&
+        becomes is_on "$second" "$a" &&
+        says 0 "" "$CPUBIND" restore --pid "$second" && becomes is_on "$second" "$before" &&
+        becomes is_on "$first" "$b" || return 1
+    for way in end kill restart; do
+        : >"$out/service.log"
+        time=20
+        [ $way != end ] || time=2
+        "$CPUBIND" measure --pid "$first" --root "$host" --time $time >"$out/first" 2>&1 &
+        command=$!
+        becomes logged "process $first was let go by process $command" && sleep 1 &&
+            { [ $way = end ] || kill -0 $command; } || return 1
+        case $way in
+        end) wait $command ;;
+        kill) end_worker $command ;;
+        restart) kill_service && end_worker $command && start_service ;;
+        esac
+        becomes is_on "$first" "$b" && stays is_on "$second" "$before" &&
+            says 0 "" "$CPUBIND" verify --pid "$first" || return 1
+    done
+    end_worker "$first" "$second"
+}
+check "the service takes up what a measurement had, however that ends" \
+    the_service_takes_up_what_was_lent
 finish

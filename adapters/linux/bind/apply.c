@@ -103,6 +103,8 @@ static cpubind_linux_fault place_process(cpubind_attempt *a, const cpubind_goal 
     cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
     b->report.no_irq = goal->no_irq;
+    b->record.measurer = b->measurer;
+    b->record.measurer_start = b->measurer_start;
     if (b->record.before < 0)
         why = cpubind_read_before(b);
     if (!why.error)

@@ -179,7 +179,7 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 
 /* The forms of the records that this version writes and reads, of a process and of the host. A
  * change that an older program cannot read takes the next number. */
-#define CPUBIND_RECORD_FORM      "6"
+#define CPUBIND_RECORD_FORM      "7"
 #define CPUBIND_HOST_FORM        "3"
 #define CPUBIND_RECORD_FORM_SIZE 40 /* of "FORM VERSION" */
 
@@ -282,6 +282,8 @@ typedef struct cpubind_outcomes {
     int64_t memory_left;               /* verify, of the goal on record: bytes of own memory
                                           that apply has left on other nodes; else 0 */
     cpubind_memory_stay left_why;      /* why most of them were left */
+    int32_t measurer;                  /* verify: the measurement that has left the process on
+                                          one of its sides when it was killed; 0: none */
     int32_t prefer_error;              /* PREFER: errno of set_mempolicy(2), or 0 */
     cpubind_linux_fault no_events;     /* cpubind_bind_watch: why the kernel sends no events */
     int32_t irqbalance_runs;           /* it runs, and may move interrupts again */
@@ -303,6 +305,9 @@ typedef struct cpubind_outcomes {
 /* Whether own memory has drifted: more than a tenth of it is on other nodes, what apply has
  * left there not counted. */
 int cpubind_bind_memory_is_wrong(const cpubind_outcomes *report);
+
+/* Whether verify has found a process elsewhere than it belongs. */
+int cpubind_bind_has_drifted(const cpubind_outcomes *report);
 
 /* == The calls ============================================================== */
 
@@ -440,6 +445,13 @@ cpubind_linux_status cpubind_bind_check(cpubind_binding *binding, cpubind_linux_
  *           of other processes, the name of every thread of the host is read */
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault);
+
+/* Says whether the next calls of apply are of a measurement, this process: their record says
+ * so, so that what it leaves when it is killed is taken for no binding. */
+void cpubind_bind_measure(cpubind_binding *binding, int is_measuring);
+
+/* The measurement that has made the record; 0: none. */
+int32_t cpubind_bind_measurer(const cpubind_binding *binding);
 
 /* Looks again, as a watch does: moves threads that are new, or have another name or other CPUs
  * by now, and interrupts that were moved, to where they belong. Whatever fails is tried again

@@ -172,16 +172,13 @@ static cpubind_linux_fault fault_of_gone(cpubind_binding *b)
 
 static cpubind_linux_fault read_boot(cpubind_binding *b)
 {
-    cpubind_bytes bytes = {0};
-    cpubind_input input = cpubind_root_read(&b->root, INPUT_BOOT, &bytes);
-    size_t n = (size_t)bytes.len < sizeof b->boot - 1 ? (size_t)bytes.len : sizeof b->boot - 1;
-    if (input.state == CPUBIND_INPUT_PRESENT && n > 0)
-        memcpy(b->boot, bytes.data, n);
-    b->boot[strcspn(b->boot, "\n")] = '\0';
-    cpubind_bytes_free(&bytes);
-    if (input.state != CPUBIND_INPUT_FAILED)
-        return cpubind_pid_namespace(&b->root, &b->pid_namespace);
-    return cpubind_fault_of(input.error, input.error == ENOMEM ? "memory" : "boot_id");
+    int32_t len = 0;
+    const int error =
+        cpubind_read_text(b->sys, b->root.fd, INPUT_BOOT, b->boot, sizeof b->boot, &len).error;
+    b->boot[error ? 0 : strcspn(b->boot, "\n")] = '\0';
+    if (error && error != ENOENT)
+        return cpubind_fault_of(error, error == ENOMEM ? "memory" : "boot_id");
+    return cpubind_pid_namespace(&b->root, &b->pid_namespace);
 }
 
 static cpubind_linux_fault open_file(cpubind_binding *b)
@@ -189,7 +186,7 @@ static cpubind_linux_fault open_file(cpubind_binding *b)
     const cpubind_bind_options *options = &b->options;
     const cpubind_record_mode mode =
         options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE;
-    cpubind_linux_fault why = cpubind_record_open(&b->root, options->pid, mode, &b->file);
+    cpubind_linux_fault why = cpubind_record_open(&b->root, options->pid, mode, NULL, &b->file);
     if (!why.error && !options->is_reading && b->task_dir_fd >= 0)
         why = cpubind_process_lock(&b->root, options->pid, &b->process_lock_fd);
     if (!why.error && !options->is_reading)
@@ -384,6 +381,19 @@ const char *cpubind_bind_rules(const cpubind_binding *binding)
     return cpubind_is_recorded(binding) ? binding->record.rules : "";
 }
 
+void cpubind_bind_measure(cpubind_binding *binding, int is_measuring)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    binding->measurer = is_measuring ? (int32_t)getpid() : 0;
+    (void)cpubind_proc_stat_read(&binding->root, binding->measurer, 0, &stat);
+    binding->measurer_start = stat.start;
+}
+
+int32_t cpubind_bind_measurer(const cpubind_binding *binding)
+{
+    return cpubind_is_recorded(binding) ? binding->record.measurer : 0;
+}
+
 const char *cpubind_bind_record_path(const cpubind_binding *binding)
 {
     return binding->file ? cpubind_record_path(binding->file) : "";
@@ -450,7 +460,7 @@ static int may_differ(cpubind_root *root, int32_t pid, const char *rules)
     cpubind_record_file *file;
     cpubind_bytes text = {NULL, 0, 0};
     int is_same = 0;
-    if (cpubind_record_open(root, pid, CPUBIND_RECORD_READ, &file).error)
+    if (cpubind_record_open(root, pid, CPUBIND_RECORD_READ, NULL, &file).error)
         return 1;
     (void)snprintf(line, sizeof line, "\nrules %s\n", rules);
     if (!cpubind_record_read(file, &text).error && text.len > 0)

@@ -129,11 +129,12 @@ struct cpubind_binding {
     int is_save_failed;    /* the last try to write the file failed */
     int has_moved_threads; /* since apply began: an undo looks at threads only then */
     cpubind_record_file *file;
+    int32_t measurer; /* that the next calls of apply are of; 0: none */
+    uint64_t measurer_start;
     int has_driver; /* apply uses kernel threads or work queues */
     cpubind_record record;
-    int32_t online;          /* the online CPUs of the host in this call; NONE: not read; or
-                         CPUBIND_ONLINE_NOT_KNOWN */
-    cpubind_ids tids;        /* of the last listing */
+    int32_t online;   /* its online CPUs in this call; NONE: not read; or ..._NOT_KNOWN */
+    cpubind_ids tids; /* of the last listing */
     cpubind_ids tids_before; /* of the listing before it, in apply and restore */
     cpubind_misplaced *misplaced;
     int32_t n_misplaced, cap_misplaced;

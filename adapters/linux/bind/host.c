@@ -85,8 +85,8 @@ static cpubind_linux_fault open_waiting(cpubind_binding *b, cpubind_record_mode 
                                 .hear_ctx = b->options.host_wait_ctx,
                                 .stop = b->options.stop,
                                 .stop_ctx = b->options.stop_ctx};
-    const cpubind_linux_fault why = cpubind_record_open_waiting(&b->root, CPUBIND_RECORD_HOST,
-                                                                mode, &wait, &b->shared.file);
+    const cpubind_linux_fault why =
+        cpubind_record_open(&b->root, CPUBIND_RECORD_HOST, mode, &wait, &b->shared.file);
     if (!why.error && b->shared.file && mode != CPUBIND_RECORD_READ)
         cpubind_process_sign(b, b->shared.file);
     if (why.error == EWOULDBLOCK) {
@@ -156,14 +156,7 @@ void cpubind_shared_close(cpubind_binding *b)
 
 int cpubind_shared_lives(cpubind_binding *b, const cpubind_shared_user *user)
 {
-    cpubind_proc_stat stat = {.start = 0};
-    int error;
-    if (user->pid == CPUBIND_DOCTOR)
-        return 1;
-    error = cpubind_proc_stat_read(&b->root, user->pid, 0, &stat).error;
-    if (error) /* a process that cannot be read now must not lose its place */
-        return error != ESRCH && error != ENOENT;
-    return stat.start == user->start;
+    return user->pid == CPUBIND_DOCTOR || !cpubind_has_ended(&b->root, user->pid, user->start);
 }
 
 const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,

@@ -214,15 +214,17 @@ static cpubind_linux_fault write_ban(cpubind_binding *b, const cpubind_shared_en
 /* Whether a CPU says itself that it is online. */
 static int is_online_itself(cpubind_binding *b, int32_t cpu)
 {
-    char name[64];
-    cpubind_bytes bytes = {0};
-    cpubind_input input;
-    int is;
+    char name[64], text[8];
+    int32_t len;
     (void)snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%d/online", (int)cpu);
-    input = cpubind_root_read(&b->root, name, &bytes);
-    is = input.state == CPUBIND_INPUT_PRESENT && bytes.len > 0 && bytes.data[0] == '1';
-    cpubind_bytes_free(&bytes);
-    return is;
+    return !cpubind_read_text(b->sys, b->root.fd, name, text, sizeof text, &len).error &&
+           text[0] == '1';
+}
+
+static int has_cpu(const cpubind_cpu_set *set, int32_t cpu)
+{
+    return cpu / CPUBIND_WORD_BITS < set->n_word &&
+           (set->word[cpu / CPUBIND_WORD_BITS] >> cpu % CPUBIND_WORD_BITS & 1) != 0;
 }
 
 /* A file that lacks CPUs of the goal which say that they are online is not the kernel's (lxcfs
@@ -240,12 +242,8 @@ void cpubind_read_online(cpubind_binding *b)
     cpubind_bytes_free(&bytes);
     main = b->record.main;
     for (int32_t i = 0; b->online >= 0 && main >= 0 && i < sets->set[main].n; i++) {
-        const cpubind_cpu_set *online = &sets->set[b->online];
         const int32_t cpu = sets->set[main].cpu[i];
-        int32_t k = 0;
-        while (k < online->n && online->cpu[k] < cpu)
-            k++;
-        if ((k == online->n || online->cpu[k] != cpu) && is_online_itself(b, cpu))
+        if (!has_cpu(&sets->set[b->online], cpu) && is_online_itself(b, cpu))
             b->online = CPUBIND_ONLINE_NOT_KNOWN;
     }
 }
@@ -263,32 +261,22 @@ static int has_all_of_cpuset(cpubind_binding *b, const cpubind_shared_entry *ent
     return all == is;
 }
 
-static int has_cpu(const cpubind_cpu_set *set, int32_t cpu)
-{
-    return cpu / CPUBIND_WORD_BITS < set->n_word &&
-           (set->word[cpu / CPUBIND_WORD_BITS] >> cpu % CPUBIND_WORD_BITS & 1) != 0;
-}
-
 /* An interrupt whose last CPU goes offline gets all others, and keeps them when that one
- * returns: it lacks CPUs that were given to interrupts alone. */
+ * returns: it lacks CPUs that bindings gave alone. */
 static int has_all_online(cpubind_binding *b, const cpubind_shared_entry *entry, int32_t is)
 {
     const cpubind_shared_record *host = &b->shared.record;
-    const cpubind_cpu_set *set;
     (void)entry;
-    if (b->online == CPUBIND_CPUSET_NONE)
-        cpubind_read_online(b);
+    cpubind_read_online(b);
     if (b->online == CPUBIND_ONLINE_NOT_KNOWN)
         return 0;
-    set = b->record.sets.set;
+    const cpubind_cpu_set *const set = b->record.sets.set;
     for (int32_t c = 0; c < set[b->online].n; c++) {
         const int32_t cpu = set[b->online].cpu[c];
         int has_it = has_cpu(&set[is], cpu);
-        for (int32_t i = 0; !has_it && i < host->n_entry; i++)
-            for (int32_t k = 0; host->entry[i].kind == CPUBIND_ITEM_IRQ && !has_it &&
-                                k < host->entry[i].n_user;
-                 k++)
-                has_it = has_cpu(&set[host->entry[i].user[k].set], cpu);
+        for (int32_t i = 0; i < host->n_entry; i++)
+            for (int32_t k = 0; k < host->entry[i].n_user; k++)
+                has_it |= has_cpu(&set[host->entry[i].user[k].set], cpu);
         if (!has_it)
             return 0;
     }

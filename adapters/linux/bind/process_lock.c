@@ -53,13 +53,9 @@ void cpubind_process_sign(cpubind_binding *b, const cpubind_record_file *file)
     cpubind_record_sign(file, &self);
 }
 
-/* A holder whose state cannot be read counts as alive. */
 static int is_alive(cpubind_root *root, const cpubind_record_holder *holder)
 {
-    cpubind_proc_stat stat = {.start = holder->start};
-    const int error = cpubind_proc_stat_read(root, holder->pid, 0, &stat).error;
-    return error != ESRCH && stat.start == holder->start && stat.state != 'Z' &&
-           stat.state != 'X';
+    return !cpubind_has_ended(root, holder->pid, holder->start);
 }
 
 /* Opens the root and reads the lock file of a record. The caller closes root->fd. */
@@ -71,7 +67,7 @@ static cpubind_linux_fault find_holder(const cpubind_bind_options *options,
     cpubind_linux_fault why = cpubind_root_live(root, sys);
     *holder = (cpubind_record_holder){0};
     if (!why.error)
-        why = cpubind_record_open(root, options->pid, CPUBIND_RECORD_READ, &file);
+        why = cpubind_record_open(root, options->pid, CPUBIND_RECORD_READ, NULL, &file);
     if (why.error)
         return why;
     *holder = cpubind_record_read_holder(file);

@@ -65,6 +65,8 @@ typedef struct cpubind_record {
                                           writes it; else "" */
     char rules
         [CPUBIND_RULES_SIZE]; /* the word of those that its plan was cut by; "": not known */
+    int32_t measurer;         /* the measurement that has made it; 0: none */
+    uint64_t measurer_start;
     cpubind_cpu_sets sets;
     int32_t before; /* of the process; threads that are created later belong there, too */
     int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */
@@ -167,12 +169,6 @@ typedef enum cpubind_record_mode {
 /* The file of one process. */
 typedef struct cpubind_record_file cpubind_record_file;
 
-/* Opens the folder and takes the lock. Reads nothing.
- *   errors  EWOULDBLOCK, "lock": another cpubind holds it; "folder"; "lock"; EINVAL,
- *           "argument"; ENOMEM, "memory" */
-cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
-                                        cpubind_record_mode mode, cpubind_record_file **out);
-
 /* The cpubind that has written its number to a lock file. */
 typedef struct cpubind_record_holder {
     int32_t pid;         /* 0: not known */
@@ -195,12 +191,13 @@ typedef struct cpubind_record_wait {
     int64_t begin_ms, since_ms, look_ms, word_ms;
 } cpubind_record_wait;
 
-/* The same, but waits for the lock.
- *   errors  EWOULDBLOCK, "lock": the limit is over, or `stop` has ended the wait */
-cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
-                                                cpubind_record_mode mode,
-                                                cpubind_record_wait *wait,
-                                                cpubind_record_file **out);
+/* Opens the folder and takes the lock, which it waits for unless `wait` is NULL. Reads nothing.
+ *   in      pid: the file is that of this process
+ *   errors  EWOULDBLOCK, "lock": another cpubind holds it, or the limit is over, or `stop` has
+ *           ended the wait; "folder"; "lock"; EINVAL, "argument"; ENOMEM, "memory" */
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
+                                        cpubind_record_mode mode, cpubind_record_wait *wait,
+                                        cpubind_record_file **out);
 
 /* Writes who holds the lock of `file`. Without the lock, or on failure, it names nobody. */
 void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder);

@@ -208,8 +208,9 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *folder
     return file;
 }
 
-static cpubind_linux_fault open_file(cpubind_root *root, int32_t pid, cpubind_record_mode mode,
-                                     cpubind_record_wait *wait, cpubind_record_file **out)
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
+                                        cpubind_record_mode mode, cpubind_record_wait *wait,
+                                        cpubind_record_file **out)
 {
     char folder[CPUBIND_RUN_PATH_SIZE], name[CPUBIND_RECORD_NAME_SIZE];
     cpubind_record_file *file;
@@ -234,20 +235,6 @@ static cpubind_linux_fault open_file(cpubind_root *root, int32_t pid, cpubind_re
     else
         cpubind_record_close(file);
     return why;
-}
-
-cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
-                                        cpubind_record_mode mode, cpubind_record_file **out)
-{
-    return open_file(root, pid, mode, NULL, out);
-}
-
-cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
-                                                cpubind_record_mode mode,
-                                                cpubind_record_wait *wait,
-                                                cpubind_record_file **out)
-{
-    return open_file(root, pid, mode, wait, out);
 }
 
 int cpubind_record_folder(const cpubind_record_file *file)

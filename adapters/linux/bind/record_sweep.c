@@ -19,16 +19,6 @@
 #include "../kernel/run_folder.h"
 #include "binding.h"
 
-/* Whether a process has ended. One that /proc hides has not. */
-static int has_ended(cpubind_root *root, int32_t pid, uint64_t start)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    if (root->sys->kill((pid_t)pid, 0) < 0 && errno == ESRCH)
-        return cpubind_proc_stat_read(root, pid, 0, &stat).error == ESRCH;
-    return start != 0 && !cpubind_proc_stat_read(root, pid, 0, &stat).error &&
-           stat.start != start;
-}
-
 typedef struct sweeping {
     cpubind_root *root;
     cpubind_ids pids;
@@ -43,13 +33,13 @@ static void remove_left(const sweeping *s, const char *name)
     for (int n = 0; at > name && n < 3;)
         n += *--at == '.';
     const long pid = strtol(at + 1, NULL, 10);
-    if (pid > 0 && pid <= INT32_MAX && has_ended(s->root, (int32_t)pid, 0) &&
+    if (pid > 0 && pid <= INT32_MAX && cpubind_has_ended(s->root, (int32_t)pid, 0) &&
         s->root->sys->statat(s->dir, name, &st) == 0 && st.st_mtime + 60 < time(NULL))
         (void)s->root->sys->unlinkat(s->dir, name, 0);
 }
 
-/* Adds the pid of "4711.record" if the process has ended, and
- * of what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
+/* Adds the pid of "4711.record" if the process has ended, and of
+ * what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
     sweeping *s = (sweeping *)ctx;
@@ -62,7 +52,8 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
     if (end == at || pid < 1 || pid > INT32_MAX || pid == (int64_t)getpid())
         return cpubind_no_fault; /* this process works with its own files */
     if (is_of_record || strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
-        (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 && has_ended(s->root, (int32_t)pid, 0)))
+        (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 &&
+         cpubind_has_ended(s->root, (int32_t)pid, 0)))
         return cpubind_ids_add(&s->pids, s->root->sys, (int32_t)pid);
     return cpubind_no_fault;
 }
@@ -72,10 +63,10 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
     cpubind_record_file *file;
     cpubind_record record;
     uint64_t own;
-    if (cpubind_record_open(root, pid, CPUBIND_RECORD_WRITE, &file).error)
+    if (cpubind_record_open(root, pid, CPUBIND_RECORD_WRITE, NULL, &file).error)
         return; /* another cpubind works with it */
     if (!cpubind_record_load(file, &record).error && !cpubind_pid_namespace(root, &own).error &&
-        record.pid_namespace == own && has_ended(root, pid, record.start))
+        record.pid_namespace == own && cpubind_has_ended(root, pid, record.start))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);

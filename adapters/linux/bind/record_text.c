@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. What a line is: lines.h. The lines come in
  * this order:
  *
- *     cpubind-record 6 VERSION               the form's number; the cpubind that wrote it
+ *     cpubind-record 7 VERSION               the form's number; the cpubind that wrote it
  *     process PID START                      START: field 22 of /proc/PID/stat
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     namespace N                            inode of its pid namespace; absent: the first of
@@ -16,6 +16,7 @@
  *     npu N                                  the number of its device for the runtime
  *     pci ADDRESS                            its device without a number, as /sys names it
  *     rules NAME                             by which its plan was cut; absent: not known
+ *     measured PID START                     by a measurement, not to outlive that
  *     memory N                               its memory node
  *     left BYTES WORD                        own memory that apply has left on other nodes, and
  *                                            why: a word of CPUBIND_MEMORY_STAY_LIST
@@ -30,10 +31,10 @@
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
  * process, before, main and sum are there once; boot, namespace, widest, npu, pci, rules,
- * memory, left and uvb at most once; the others any number of times.
+ * measured, memory, left and uvb at most once; the others any number of times.
  *
  * A change that an older program could not read takes the next number, CPUBIND_RECORD_FORM in
- * bind.h. Forms 1 to 5 were of programs before the first release.
+ * bind.h. Forms 1 to 6 were of programs before the first release.
  */
 #include "../../text/pci_address.h"
 #include "lines.h"
@@ -91,6 +92,12 @@ static int rules(cpubind_lines *l, void *of)
 {
     cpubind_record *r = (cpubind_record *)of;
     return cpubind_line_name(l, r->rules, sizeof r->rules);
+}
+
+static int measured(cpubind_lines *l, void *of)
+{
+    cpubind_record *r = (cpubind_record *)of;
+    return cpubind_line_id(l, &r->measurer, 1) && cpubind_line_big(l, &r->measurer_start, 0);
 }
 
 static int left(cpubind_lines *l, void *of)
@@ -174,6 +181,7 @@ static const cpubind_line rows[] = {
     {"npu", number, 0, ONE(device)},
     {"pci", pci, 0, 0, 0, 0, 0},
     {"rules", rules, 0, 0, 0, 0, 0},
+    {"measured", measured, 0, 0, 0, 0, 0},
     {"memory", number, 0, ONE(memory_node)},
     {"left", left, 0, 0, 0, 0, 0},
     {"uvb", list, 0, ONE(polling)},

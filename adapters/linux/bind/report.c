@@ -30,6 +30,14 @@ int cpubind_bind_memory_is_wrong(const cpubind_outcomes *report)
            memory->result != CPUBIND_MEMORY_NO_NODE && wrong > memory->own / 10;
 }
 
+int cpubind_bind_has_drifted(const cpubind_outcomes *report)
+{
+    int is_wrong = report->measurer != 0 || cpubind_bind_memory_is_wrong(report);
+    for (int32_t i = 0; !is_wrong && i < report->n; i++)
+        is_wrong = report->item[i].result == CPUBIND_ITEM_WRONG;
+    return is_wrong;
+}
+
 cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
                                        cpubind_item_result result, cpubind_linux_fault why)
 {

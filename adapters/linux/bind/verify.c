@@ -149,6 +149,8 @@ static cpubind_linux_fault begin_goal(cpubind_binding *b, const cpubind_goal *go
     b->report.has_goal = 1;
     b->report.device = r->device;
     memcpy(b->report.pci, r->pci, sizeof r->pci);
+    if (!goal && r->measurer && cpubind_has_ended(&b->root, r->measurer, r->measurer_start))
+        b->report.measurer = r->measurer;
     if (goal)
         b->report.no_irq = goal->no_irq;
     else

@@ -77,6 +77,16 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
     return cpubind_no_fault;
 }
 
+int cpubind_has_ended(cpubind_root *root, int32_t pid, uint64_t start)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    const int error = cpubind_proc_stat_read(root, pid, 0, &stat).error;
+    if (error)
+        return error == ESRCH && root->sys->kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    return (start != 0 && stat.start != start) || stat.state == 'X' ||
+           (stat.state == 'Z' && stat.n_threads < 2);
+}
+
 int cpubind_proc_is_thread(cpubind_root *root, int32_t pid)
 {
     static const char key[] = "\nTgid:\t";

@@ -41,6 +41,13 @@ cpubind_linux_fault cpubind_pid_namespace(cpubind_root *root, uint64_t *out);
 cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
                                            cpubind_proc_stat *out);
 
+/* THE RULE of what has ended: there is no such process, which kill(2) says too where /proc may
+ * hide it; or the number is that of another one, or of a zombie without threads. What cannot be
+ * read has not ended. It is for a number of this pid namespace and a start of this time
+ * namespace.
+ *   in      start: 0: any */
+int cpubind_has_ended(cpubind_root *root, int32_t pid, uint64_t start);
+
 /* Returns 1 if the number is a thread id other than its process's main thread. /proc/<tid>
  * exists for those but is not listed. 0 where that cannot be read.
  *   cost    three system calls, no memory */

@@ -1,7 +1,8 @@
 /* run_folder.c - the folder of this user: finding, making and checking it
  * SPDX-License-Identifier: MIT
  *
- * Makes nothing but the folder itself, and reads nothing in it. The rules are in run_folder.h.
+ * Makes nothing but the folder itself and locks, and reads nothing in it. The rules are in
+ * run_folder.h.
  */
 #define _GNU_SOURCE
 #include "run_folder.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define PATH_MAX_OWN (CPUBIND_RUN_PATH_SIZE - 2 * CPUBIND_RUN_NAME_SIZE)
@@ -158,4 +160,37 @@ cpubind_linux_fault cpubind_run_folder_open(cpubind_root *root, int may_make, in
     if (why.error == ELOOP || why.error == ENOTDIR) /* a link, no folder */
         why.error = EPERM;
     return cpubind_fault_of(why.error, "folder");
+}
+
+cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make, int *fd)
+{
+    cpubind_root root;
+    cpubind_linux_fault why = cpubind_root_live(&root, sys);
+    if (why.error)
+        return why;
+    why = cpubind_run_folder_open(&root, may_make, fd);
+    sys->close(root.fd);
+    return why;
+}
+
+cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int *fd)
+{
+    int folder, lock, taken;
+    cpubind_linux_fault why = cpubind_run_folder_here(sys, 1, &folder);
+    if (why.error)
+        return why;
+    why = cpubind_create(sys, folder, name, 0600, &lock);
+    if (why.error == EEXIST)
+        why = cpubind_open(sys, folder, name, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, &lock);
+    sys->close(folder);
+    if (why.error)
+        return cpubind_fault_of(why.error, "lock");
+    CPUBIND_RETRY(taken, sys->flock(lock, LOCK_EX | LOCK_NB));
+    if (taken == 0) {
+        *fd = lock;
+        return cpubind_no_fault;
+    }
+    why = cpubind_fault_errno("lock");
+    sys->close(lock);
+    return why;
 }

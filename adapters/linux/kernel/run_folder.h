@@ -40,4 +40,13 @@ int cpubind_run_folder_of(uid_t uid, int place, char out[CPUBIND_RUN_PATH_SIZE])
  *   errors  "folder": ENOENT; EPERM, against the rules; errors of the calls */
 cpubind_linux_fault cpubind_run_folder_open(cpubind_root *root, int may_make, int *fd);
 
+/* The same of this host. */
+cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make, int *fd);
+
+/* Takes the lock that a file of the folder is; the file is never removed: whoever opened it has
+ * the same one. The kernel releases the lock when this process ends.
+ *   out     *fd: to be closed; unchanged on failure
+ *   errors  EWOULDBLOCK, "lock": another process has it; "lock"; "folder" */
+cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int *fd);
+
 #endif /* CPUBIND_LINUX_RUN_FOLDER_H */
