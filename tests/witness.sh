@@ -25,7 +25,6 @@ plan --rules reference --overlap keep --json
 plan --rules reference --overlap refuse
 plan --rules reference --strategy global_slice --json
 plan --rules reference --strategy topo_affinity --json
-plan --compare
 plan --distances
 plan --no-lists
 plan --explain all

@@ -184,7 +184,6 @@ typedef struct api_options {
     int json, quiet;
     int has_index;                      /* --index is given */
     int distances;                      /* plan: the map has distances */
-    int compare;                        /* plan: by both rules, side by side */
     int no_lists;                       /* plan: without the long lists of the text */
     const char *svg;                    /* plan, measure: the file of a picture; "-": stdout; or
                                            NULL */
@@ -572,9 +571,8 @@ typedef struct api_figures {
 api_figures api_figures_of(const cpubind_device_plan *plan);
 api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row);
 
-/* Appends figures as `n` columns, each below its head. */
-void api_put_quality(api_out *to, const char *noun, const char *const *head,
-                     const api_figures *figures, int32_t n);
+/* Appends figures as text, a line each. */
+void api_put_quality(api_out *to, const char *noun, api_figures figures);
 
 /* Near CPUs of 100 CPUs in pools, rounded down; -1: not known, or there are no pools. */
 int32_t api_near_percent(api_figures figures);
@@ -689,13 +687,11 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 #define API_JSON_FORMAT 2
 
 /* The object that plan --json prints. */
-void api_json_plan(api_out *to, const char *key, const api_planned *planned,
-                   const api_options *options);
+void api_json_plan(api_out *to, const api_planned *planned, const api_options *options);
 
 /* {"cpubind", "error": {"code", "text", and the numbers of the problem}}, without its closing
  * bracket, so that the caller may add more. */
-void api_json_problem(api_out *to, const char *key, const cpubind_problem *problem,
-                      const char *text);
+void api_json_problem(api_out *to, const cpubind_problem *problem, const char *text);
 
 /* {"cpubind", "error": {"code", "text"}} */
 void api_json_error(api_out *to, const char *code, const char *text);

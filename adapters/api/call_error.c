@@ -77,7 +77,7 @@ void *call_refuse(cpb_error **error, const api_planned *planned, const api_optio
     made->place = api_place(p);
     made->number = p->answer.state == CPUBIND_INPUT_FAILED ? p->answer.error : 0;
     api_explain(planned, options, &text);
-    api_json_problem(&json, NULL, p, text.text);
+    api_json_problem(&json, p, text.text);
     api_json_close(&json, '}');
     return finish(error, made, &json, text.text);
 }

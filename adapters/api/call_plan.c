@@ -721,7 +721,7 @@ const char *cpb_plan_json(const cpb_plan *plan)
     if (!json->text || json->is_short) {
         json->len = 0;
         json->is_short = 0;
-        api_json_plan(json, NULL, &plan->planned, &plan->options.options);
+        api_json_plan(json, &plan->planned, &plan->options.options);
     }
     cpubind_mutex_unlock(plan->source->mutex);
     return json->is_short ? call_no_memory_json : json->text;

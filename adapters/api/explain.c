@@ -1157,7 +1157,7 @@ static int put_all(explanation *e)
     int is_known;
     if (options->json && e->planned->code != CPUBIND_PROBLEM_NONE) {
         api_explain(e->planned, options, &why);
-        api_json_problem(e->to, NULL, &e->planned->problem, why.text);
+        api_json_problem(e->to, &e->planned->problem, why.text);
     } else if (options->json) {
         api_json_open(e->to, NULL, '{');
         api_json_text(e->to, "cpubind", CPUBIND_VERSION);

@@ -77,14 +77,12 @@ api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row)
     return of;
 }
 
-void api_put_quality(api_out *to, const char *noun, const char *const *head,
-                     const api_figures *of, int32_t n)
+void api_put_quality(api_out *to, const char *noun, api_figures of)
 {
-    api_table table = {.n_column = 1 + n};
+    api_table table = {.n_column = 2};
     const char *at;
     api_cell(&table, "quality");
-    for (int32_t k = 0; k < n; k++)
-        api_cell(&table, "%s", head[k]);
+    api_cell(&table, "%s", "");
     for (int32_t i = 0; i < N_FIGURE; i++) {
         at = strchr(figures[i].words, '%');
         if (at)
@@ -92,13 +90,11 @@ void api_put_quality(api_out *to, const char *noun, const char *const *head,
                      at + 2);
         else
             api_cell(&table, "%s", figures[i].words);
-        for (int32_t k = 0; k < n; k++) {
-            const int32_t number = number_of(of[k], i);
-            if (number < 0)
-                api_cell(&table, "-");
-            else
-                api_cell(&table, "%d%s", (int)number, figures[i].unit);
-        }
+        const int32_t number = number_of(of, i);
+        if (number < 0)
+            api_cell(&table, "-");
+        else
+            api_cell(&table, "%d%s", (int)number, figures[i].unit);
     }
     api_put_table(to, &table);
 }

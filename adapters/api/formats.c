@@ -8,7 +8,7 @@
 
 static void put_json(api_out *to, const api_planned *planned, const api_options *options)
 {
-    api_json_plan(to, NULL, planned, options);
+    api_json_plan(to, planned, options);
     api_put_text(to, "\n");
 }
 

@@ -1027,7 +1027,6 @@ const api_option api_option_rows[] = {
          "why a pod has its CPUs, and whose are beside them: its uid, name, or namespace/name"),
     TEXT("format", "FORMAT", OUTPUT, API_PLAN | API_REPLAY, API_PLAN | API_REPLAY, format_word,
          "how to print it; the formats are below"),
-    FLAG("compare", OUTPUT, 0, API_PLAN, compare, "both rules, side by side"),
     FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
     TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
          "draw the plan as a picture, too; -: print it alone"),

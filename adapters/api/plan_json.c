@@ -126,13 +126,12 @@ static void put_asked(api_out *to, const cpubind_request *q, const cpubind_devic
     }
 }
 
-void api_json_plan(api_out *to, const char *key, const api_planned *p,
-                   const api_options *options)
+void api_json_plan(api_out *to, const api_planned *p, const api_options *options)
 {
     const cpubind_facts *facts = &p->facts;
     const cpubind_device_plan *plan = &p->plan;
     const int32_t ranked = api_rank_row(p, options);
-    api_json_open(to, key, '{');
+    api_json_open(to, NULL, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
     api_json_number(to, "format", API_JSON_FORMAT);
     api_json_text(to, "device_type", facts->has_listed ? cpubind_type_word(facts->type) : NULL);
@@ -166,10 +165,9 @@ void api_json_plan(api_out *to, const char *key, const api_planned *p,
     api_json_close(to, '}');
 }
 
-void api_json_problem(api_out *to, const char *key, const cpubind_problem *problem,
-                      const char *text)
+void api_json_problem(api_out *to, const cpubind_problem *problem, const char *text)
 {
-    api_json_open(to, key, '{');
+    api_json_open(to, NULL, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
     put_details(to, problem, text);
 }

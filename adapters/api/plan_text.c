@@ -475,7 +475,6 @@ void api_put_plan(api_out *to, const api_planned *planned, const api_options *op
 {
     const cpubind_facts *facts = &planned->facts;
     const cpubind_device_plan *plan = &planned->plan;
-    const api_figures figures = api_figures_of(plan);
     const int has_npu = plan->n_unit > 0 && plan->unit[0].rank < 0;
     if (!options->quiet)
         api_put_rules(to, plan->rules);
@@ -492,7 +491,7 @@ void api_put_plan(api_out *to, const api_planned *planned, const api_options *op
     api_put_text(to, "\n");
     put_findings(to, planned, options);
     api_put_text(to, "\n");
-    api_put_quality(to, facts->noun, (const char *const[]){""}, &figures, 1);
+    api_put_quality(to, facts->noun, api_figures_of(plan));
     api_put_text(to, "\n");
     api_put_map(to, planned, options);
 }

@@ -122,16 +122,7 @@ typedef struct cli_format {
     const char *what;
     int is_json; /* the same as --json: errors are JSON too */
     int (*replay)(const struct cli_replay_result *result, const api_options *options);
-    /* plan --compare: plans by the reference and by near; one may be a refusal */
-    int (*compare)(const api_planned *reference, const api_planned *near_plan,
-                   const api_options *options);
 } cli_format;
-
-/* The formats of plan --compare; they return 0 without memory. One plan may be a refusal. */
-int cli_compare_text(const api_planned *reference, const api_planned *near_plan,
-                     const api_options *options);
-int cli_compare_json(const api_planned *reference, const api_planned *near_plan,
-                     const api_options *options);
 
 /* A text for a stream: with the columns and the colours of its terminal. */
 api_out cli_out_for(FILE *out);

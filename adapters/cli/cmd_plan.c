@@ -14,15 +14,12 @@
 
 enum { MAX_FORMATS = 32 };
 
-/* Fills the formats of --format: those of adapters/api, with what --compare prints in them. */
+/* Fills the formats of --format: those of adapters/api. */
 static void list_formats(cli_format *out)
 {
     for (int i = 0; i < MAX_FORMATS - 1 && api_formats[i].word; i++) {
         const api_format *f = &api_formats[i];
-        out[i] = (cli_format){f->word, f->what, f->is_json, NULL,
-                              i == 0       ? cli_compare_text
-                              : f->is_json ? cli_compare_json
-                                           : NULL};
+        out[i] = (cli_format){f->word, f->what, f->is_json, NULL};
     }
 }
 
@@ -85,37 +82,6 @@ static int print_plan(const api_planned *p, const api_options *options)
     return API_DONE;
 }
 
-/* Prints the plans of both rules, of which one may be a refusal. A warning of both plans is
- * printed once. */
-static int print_both(const api_planned *reference, api_planned *by_near,
-                      const api_options *options)
-{
-    const int has_reference = reference->code == CPUBIND_PROBLEM_NONE;
-    const int has_near = by_near->code == CPUBIND_PROBLEM_NONE;
-    if (!has_reference && !has_near)
-        return cli_refuse(options, reference);
-    if (!options->format->compare(reference, by_near, options))
-        return cli_no_memory();
-    if (options->json || options->quiet)
-        return API_DONE;
-    if (has_reference)
-        cli_print_warnings(reference);
-    if (has_reference && has_near)
-        by_near->plan.warnings &= ~reference->plan.warnings;
-    if (has_near)
-        cli_print_warnings(by_near);
-    return API_DONE;
-}
-
-/* The rules of one of the plans: with --compare the reference, then near. */
-static void choose_rules(api_options *options, int i)
-{
-    if (!options->compare)
-        return;
-    options->request.has_rules = 1;
-    options->request.rules = i == 0 ? CPUBIND_RULES_REFERENCE : CPUBIND_RULES_NEAR;
-}
-
 /* Names the devices that a process has files of open, for --running, in place of those that are
  * named. Returns the exit status, with the reason in *why. */
 static int name_used(const cpubind_source *source, api_options *options, api_text *why)
@@ -165,7 +131,7 @@ static int wants_opened(const cpubind_source *source, const api_options *options
  * and is refused after it is explained. */
 static int plan(const api_host *host, api_options *options)
 {
-    static api_planned planned[2]; /* a thread may have 64 KiB of stack */
+    static api_planned planned; /* a thread may have 64 KiB of stack */
     static api_text why, refusal;
     const int is_live = !options->root && !options->fixture;
     int status = API_DONE, pools = API_DONE;
@@ -173,17 +139,16 @@ static int plan(const api_host *host, api_options *options)
         status = name_used(&host->source, options, &why);
     if (is_live)
         cli_progress(options, "cpubind: asking npu-smi ...");
-    for (int i = 0; i <= options->compare && status == API_DONE; i++) {
-        choose_rules(options, i);
-        pools = api_plan(&host->source, options, &planned[i], &why);
-        planned[i].outer = host->outer;
+    if (status == API_DONE) {
+        pools = api_plan(&host->source, options, &planned, &why);
+        planned.outer = host->outer;
         if (why.len > 0)
             status = pools;
-        if (pools != API_DONE)
-            continue;
-        pools = api_check_rank(&planned[i], options, &refusal);
-        if (pools == API_DONE && !options->compare)
-            pools = api_check_pools(&planned[i], options, &refusal);
+    }
+    if (status == API_DONE && pools == API_DONE) {
+        pools = api_check_rank(&planned, options, &refusal);
+        if (pools == API_DONE)
+            pools = api_check_pools(&planned, options, &refusal);
         if (!options->explain)
             status = pools;
     }
@@ -191,12 +156,9 @@ static int plan(const api_host *host, api_options *options)
         cli_progress(options, NULL);
     if (status != API_DONE)
         status = cli_fail(options, status, refusal.len > 0 ? refusal.text : why.text);
-    else if (options->compare)
-        status = print_both(&planned[0], &planned[1], options);
     else
-        status = print_plan(&planned[0], options);
-    for (int i = 0; i < 2; i++)
-        api_free_planned(&planned[i]);
+        status = print_plan(&planned, options);
+    api_free_planned(&planned);
     return status == API_DONE && refusal.len > 0 ? pools : status;
 }
 

@@ -149,6 +149,7 @@ static int add_other_command(enum api_command command, const char *word, api_tex
         {"--fix", ~API_DOCTOR, "doctor --fix --dry-run"},
         {"--list", API_PLAN | API_LIVE | API_STATUS, "topo"},
         {"--pid", API_PLAN | API_STATUS, "verify --all"},
+        {"--compare", API_PLAN, "plan --rules reference"},
     };
     for (int32_t i = 0; i < COUNT(rows); i++)
         if (rows[i].commands & (int)command && strcmp(rows[i].theirs, word) == 0) {
@@ -414,13 +415,6 @@ static const char *printing_conflict(const api_options *o)
     if (o->svg && strcmp(o->svg, "-") == 0 &&
         (o->json || (o->format && strcmp(o->format->word, "text") != 0)))
         return "--svg - prints the picture alone; leave out --format and --json";
-    if (o->compare && o->request.has_rules)
-        return "--compare plans by both rules; leave out --rules";
-    if (o->compare && (o->distances || o->svg || o->explain))
-        return "--compare prints no map, picture or reasons; leave out --distances, --svg and "
-               "--explain";
-    if (o->compare && o->format && !o->format->compare)
-        return "--compare prints text or JSON; leave out --format";
     if (o->explain && !o->format) /* status */
         return o->watch_ms > 0 ? "--explain prints once: leave out --watch" : NULL;
     if (o->explain && api_check_explain(o->explain))
@@ -473,9 +467,9 @@ static const char *conflict(const api_options *o, enum api_command command)
         return text;
     if (!o->has_workers && (o->cpu_nodes.n > 0 || o->reserve > 0 || o->reserve_host > 0))
         return "--cpu-nodes and --reserve are about CPU workers: give --cpu-workers N, too";
-    if (o->has_workers && (o->compare || o->svg || o->explain || o->distances))
-        return "--cpu-workers prints the workers alone: leave out --compare, --svg, --explain "
-               "and --distances";
+    if (o->has_workers && (o->svg || o->explain || o->distances))
+        return "--cpu-workers prints the workers alone: leave out --svg, --explain and "
+               "--distances";
     if ((command & (API_PLAN | API_STATUS)) && api_device_conflict(o))
         return api_device_conflict(o);
     if (o->root && o->fixture)
@@ -580,8 +574,8 @@ static const struct {
     {"", "explain", "plan --explain all"},
     {"", "why", "plan --explain all"},
     {"", "map", "plan --format map"},
-    {"", "compare", "plan --compare"},
-    {"", "diff", "plan --compare"},
+    {"", "compare", "plan --rules reference"},
+    {"", "diff", "plan --rules reference"},
     {"", "simulate", "plan"},
     {"", "dry-run", "plan"},
     {"", "top", "status --watch"},

@@ -251,10 +251,10 @@ static int print_json(const cli_replay_result *result, const api_options *option
 }
 
 static const cli_format replay_formats[] = {
-    {"text", "what differs, and a line that counts (default)", 0, print_text, NULL},
-    {"tap", "the Test Anything Protocol, version 13", 0, print_tap, NULL},
-    {"junit", "XML for the reports of CI servers", 0, print_junit, NULL},
-    {"json", "one JSON object, the same as --json", 1, print_json, NULL},
+    {"text", "what differs, and a line that counts (default)", 0, print_text},
+    {"tap", "the Test Anything Protocol, version 13", 0, print_tap},
+    {"junit", "XML for the reports of CI servers", 0, print_junit},
+    {"json", "one JSON object, the same as --json", 1, print_json},
     {0},
 };
 

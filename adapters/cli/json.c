@@ -77,14 +77,14 @@ json_t *cli_list_json(const int32_t *list, int32_t n)
 json_t *cli_plan_json(const api_planned *planned, const api_options *options)
 {
     api_out to = {0};
-    api_json_plan(&to, NULL, planned, options);
+    api_json_plan(&to, planned, options);
     return cli_value_of(&to);
 }
 
 json_t *cli_problem_json(const cpubind_problem *problem, const char *text)
 {
     api_out to = {0};
-    api_json_problem(&to, NULL, problem, text);
+    api_json_problem(&to, problem, text);
     api_json_close(&to, '}');
     return cli_value_of(&to);
 }
@@ -187,7 +187,7 @@ int cli_refuse(const api_options *options, const api_planned *planned)
         fprintf(stderr, "cpubind: %s\n", text.text);
         return status;
     }
-    api_json_problem(&json, NULL, &planned->problem, text.text);
+    api_json_problem(&json, &planned->problem, text.text);
     api_json_close(&json, '}');
     return cli_print_line(stdout, &json) ? status : cli_no_memory();
 }

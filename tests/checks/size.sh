@@ -31,10 +31,10 @@ adapters/service        2010    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words             0    5600
-adapters/api            9866    1000
+adapters/api            9852    1000
 adapters/doctor         2632    2000
 adapters/measure        2020    1700
-adapters/cli           14216    7500
+adapters/cli           13745    7500
 adapters/nri            1204    1000
 adapters/slurm           261     260
 adapters/python          700     700

@@ -27,7 +27,7 @@ all_hosts() { # argument ...
     done
 }
 
-check "plan" all_hosts plan --compare
+check "plan" all_hosts plan
 check "plan by the reference" all_hosts plan --rules reference
 check "plan by npu-smi" all_hosts plan --facts npu-smi --scope host
 check "plan --explain all" all_hosts plan --explain all
