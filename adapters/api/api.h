@@ -732,6 +732,8 @@ typedef struct api_bound {
     int32_t unit;                        /* of the plan, which the goal was made of */
     char device[CPUBIND_DEVICE_NAME_SIZE]; /* its name, "npu3", else its address */
     const char *product;                   /* of a device of the bus, static; NULL: not known */
+    /* The device that it uses, where it is bound to the CPUs of another one; else "". */
+    char opened[CPUBIND_DEVICE_NAME_SIZE];
     cpubind_binding *binding;
     api_host live; /* this host, as the process sees it */
     api_host host; /* the host of --root or --fixture, which the facts quote */
@@ -816,6 +818,9 @@ void api_add_warning(void *out, const char *code, const char *text);
 void api_find_other_rules(api_bound *bound);
 void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, api_hear *hear,
                           void *ctx);
+
+/* Appends that a process uses a device and is bound to the CPUs of another one. */
+void api_explain_other_device(int32_t pid, const char *uses, const char *bound, api_text *to);
 
 /* Those of an outcome, but for those of the plan: what was not done and why. */
 void api_warn_outcome(const api_bound *bound, const cpubind_outcomes *report, api_hear *hear,

@@ -199,6 +199,14 @@ static void explain_item(const cpubind_outcomes *report, const cpubind_item *ite
         explain_part(item, to);
         return;
     }
+    if (item->result == CPUBIND_ITEM_MOVED) {
+        api_add(to,
+                "thread %d (%s) of process %d moves itself, or another program moves it, again "
+                "and again, now to %s: --thread %s=leave leaves it alone (thread = %s=leave in "
+                "the settings of the service), or the engine's own switch",
+                (int)item->id, item->name, (int)item->pid, item->was, item->name, item->name);
+        return;
+    }
     switch (item->kind) {
     case CPUBIND_ITEM_IRQ:
         explain_irq(item, to);
@@ -235,6 +243,8 @@ static const char *code_of(const cpubind_item *item)
     if (is_gone(item))
         return "gone";
     switch (item->result) {
+    case CPUBIND_ITEM_MOVED:
+        return item->what && strcmp(item->what, CPUBIND_AGAIN) == 0 ? "moves_itself" : NULL;
     case CPUBIND_ITEM_SKIPPED:
         return "skipped";
     case CPUBIND_ITEM_PART:
@@ -257,7 +267,7 @@ static void warn_items(const listener *to, const cpubind_outcomes *report)
             continue;
         while (k < i &&
                (report->item[k].kind != item->kind || report->item[k].result != item->result ||
-                report->item[k].error != item->error))
+                report->item[k].error != item->error || !code_of(&report->item[k])))
             k++;
         if (k < i)
             continue;
@@ -271,7 +281,7 @@ static void warn_items(const listener *to, const cpubind_outcomes *report)
                     to->is_watching ? "the watch" : "apply --watch");
         else if (item->error == EAGAIN && !to->is_watching)
             api_add(&text, "; use apply --watch");
-        else if (to->is_watching)
+        else if (to->is_watching && item->result != CPUBIND_ITEM_MOVED)
             api_add(&text, "; the watch %s", item->id == 0 ? "goes on" : "tries again");
         warn(to, code_of(item), &text);
     }
@@ -550,6 +560,15 @@ void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, 
     hear(ctx, "other_rules", text.text);
 }
 
+void api_explain_other_device(int32_t pid, const char *uses, const char *bound, api_text *to)
+{
+    api_add(
+        to,
+        "it uses %s, and is bound to the CPUs of %s: cpubind apply --pid %d finds the device "
+        "that it uses",
+        uses, bound, (int)pid);
+}
+
 void api_warn_outcome(const api_bound *bound, const cpubind_outcomes *report, api_hear *hear,
                       void *ctx)
 {
@@ -561,6 +580,12 @@ void api_warn_outcome(const api_bound *bound, const cpubind_outcomes *report, ap
             (int)report->measurer, (int)bound->pid);
     if (report->measurer)
         hear(ctx, "measured", text.text);
+    text.len = 0;
+    if (*bound->opened) {
+        api_add(&text, "process %d: ", (int)bound->pid);
+        api_explain_other_device(bound->pid, bound->opened, bound->device, &text);
+        hear(ctx, "other_device", text.text);
+    }
     warn_all(&to, report);
     warn_wishes(&to, bound, report);
 }

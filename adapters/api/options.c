@@ -1105,19 +1105,12 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
 
 int api_add_retired(const char *name, api_text *why)
 {
-    static const struct {
-        const char *name, *text;
-    } rows[] = {
-        {"state", "it named the file of the record, which is found without it now: in "
-                  "$XDG_RUNTIME_DIR/cpubind, else in cpubind-UID below $TMPDIR; root's is in "
-                  "/run/cpubind"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0) {
-            api_add(why, "; %s", rows[i].text);
-            return 1;
-        }
-    return 0;
+    if (strcmp(name, "state") != 0)
+        return 0;
+    api_add(why, "; it named the file of the record, which is found without it now: in "
+                 "$XDG_RUNTIME_DIR/cpubind, else in cpubind-UID below $TMPDIR; root's is in "
+                 "/run/cpubind");
+    return 1;
 }
 
 int api_read_setting(api_options *options, int commands, const char *key, char *value,

@@ -16,6 +16,7 @@
 #include "host_call.h"
 #include "measure_result.h"
 #include "output.h"
+#include "service_ask.h"
 
 enum { WIDTH = 80, INDENT = 10 };
 
@@ -196,6 +197,7 @@ static void print_text(const cpubind_doctor_report *report, const cli_fixed *fix
         printf("%d workers: cpubind status shows which are bound, cpubind apply --all binds "
                "them\n",
                (int)report->n_worker);
+    cli_print_service(stdout, options);
     cli_print_last_measure(stdout, options);
 }
 

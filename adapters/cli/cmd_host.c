@@ -58,6 +58,11 @@ json_t *cli_pod_json(const cpubind_pod *pod)
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
 {
     const api_bound *bound = bound_of(c, row);
+    if (*row->other_device &&
+        (row->state == CPUBIND_HOST_DRIFTED || row->state == CPUBIND_HOST_BOUND)) {
+        api_explain_other_device(row->pid, row->name_of_device, row->other_device, to);
+        return API_REFUSED;
+    }
     switch (row->state) {
     case CPUBIND_HOST_LEFT:
         if (row->is_let_go) {
@@ -217,6 +222,7 @@ int cli_is_worker(const cpubind_host_row *row)
 static json_t *rows_json(const host_call *c, int is_news, int32_t *n)
 {
     json_t *workers = json_array(), *others = json_array(), *warnings;
+    api_text unseen = {"", 0};
     *n = 0;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
@@ -229,6 +235,10 @@ static json_t *rows_json(const host_call *c, int is_news, int32_t *n)
             others = cli_json_append(others, cli_row_json(c, row));
     }
     warnings = cli_warnings_json(&c->planned);
+    cli_explain_unseen(cpubind_host_bind_unseen(c->host), &unseen);
+    if (unseen.len > 0 && warnings)
+        (void)json_array_append_new(
+            warnings, json_pack("{s:s, s:s}", "code", "unseen", "text", unseen.text));
     if (c->service_said && warnings)
         (void)json_array_append_new(
             warnings, json_pack("{s:s, s:s}", "code", "service", "text", c->service_said));
@@ -386,10 +396,19 @@ static int print_rows(host_call *c, const json_t *answer, const api_planned *pla
 
 /* == The calls ============================================================== */
 
+void cli_explain_unseen(int32_t n, api_text *to)
+{
+    if (n > 0)
+        api_add(
+            to, "%d processes of other users may use a device: their files may not be read; %s",
+            (int)n,
+            geteuid() == 0 ? "give this container CAP_SYS_PTRACE" : "as root they are seen");
+}
+
 /* The worst status of all rows. */
 static int worst(const host_call *c)
 {
-    int status = API_DONE;
+    int status = cpubind_host_bind_unseen(c->host) > 0 ? API_UNREADABLE : API_DONE;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         api_text text = {"", 0};
         const int one = cli_explain_row(c, cpubind_host_bind_row(c->host, i), &text);
@@ -407,6 +426,14 @@ static void warn_events(const host_call *c)
         cli_warn_outcome(&none, &report);
 }
 
+static void warn_unseen(const host_call *c)
+{
+    api_text text = {"", 0};
+    cli_explain_unseen(cpubind_host_bind_unseen(c->host), &text);
+    if (text.len > 0)
+        fprintf(stderr, "cpubind: %s\n", text.text);
+}
+
 static int print_all(host_call *c)
 {
     int32_t n;
@@ -418,6 +445,7 @@ static int print_all(host_call *c)
     (void)print_rows(c, rows, c->options->command == API_APPLY ? &c->planned : NULL);
     json_decref(rows);
     warn_events(c);
+    warn_unseen(c);
     return worst(c);
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../linux/kernel/run_folder.h"
+#include "../service/claims.h"
 #include "bind_common.h"
 #include "output.h"
 #include "service_ask.h"
@@ -113,6 +115,18 @@ static int has_ended(int32_t pid)
     return !is_alive;
 }
 
+/* A service that starts later binds all: what was let go was let go by this one. */
+static int forget_claims(const api_options *options)
+{
+    const cpubind_linux_fault fault = cpubind_claims_forget(&cpubind_sys_real);
+    api_text why = {"", 0};
+    if (!fault.error)
+        return API_DONE;
+    api_add(&why, "which processes were let go cannot be forgotten (%s: %s)", fault.what,
+            strerror(fault.error));
+    return cli_fail(options, API_UNWRITTEN, why.text);
+}
+
 /* Ends the service, and says so. */
 static int end_service(const api_options *options)
 {
@@ -127,13 +141,13 @@ static int end_service(const api_options *options)
     if (pid == 0) {
         if (!options->quiet)
             fputs("cpubind: no service runs\n", stderr);
-        return API_DONE;
+        return forget_claims(options);
     }
     result = cpubind_bind_end_service(pid, NULL, &fault);
     if (result == CPUBIND_LINUX_OK) {
         fprintf(stderr, "cpubind: the service (process %d) was ended by this command\n",
                 (int)pid);
-        return API_DONE;
+        return forget_claims(options);
     }
     api_add(&why, "the service (process %d) has not ended: ", (int)pid);
     if (result == CPUBIND_LINUX_ERR_BUSY)
@@ -146,12 +160,28 @@ static int end_service(const api_options *options)
 /* Makes the service let go of all; an ordinary user has records of its own alone. */
 static int let_all_go(const api_options *options, api_bound *asked)
 {
-    int is_put_back = 0;
+    int is_put_back = 0, status;
     if (options->ends_service)
         return end_service(options);
-    return options->is_ended || geteuid() != 0
-               ? API_DONE
-               : cli_let_service_go(options, CPUBIND_ASK_LEAVE, asked, &is_put_back);
+    if (options->is_ended || geteuid() != 0)
+        return API_DONE;
+    status = cli_let_service_go(options, CPUBIND_ASK_LEAVE, asked, &is_put_back);
+    if (status == API_DONE && asked->service > 0 && !asked->service_said && !options->quiet)
+        fprintf(stderr, "cpubind: the service (process %d) goes on: " CLI_ALL_LEFT "\n",
+                (int)asked->service);
+    return status;
+}
+
+/* Says what is left of root's, to an ordinary user. Returns the exit status. */
+static int say_roots(const api_options *options)
+{
+    const int32_t n = options->is_ended ? 0 : cpubind_run_count_roots(&cpubind_sys_real);
+    api_text why = {"", 0};
+    if (n == 0)
+        return API_DONE;
+    api_add(&why, "%d processes are on record of root, who alone can put them back: try sudo",
+            (int)n);
+    return cli_fail(options, API_REFUSED, why.text);
 }
 
 /* Restores every process that has a record, also those that have ended; with --ended these
@@ -184,7 +214,8 @@ static int restore_all(const api_options *options)
         puts(options->is_ended ? "nothing is on record of a process that has ended"
                                : "nothing is on record");
     free(pids);
-    return status;
+    one = say_roots(options);
+    return one > status ? one : status;
 }
 
 int cli_restore(int argc, char **argv)

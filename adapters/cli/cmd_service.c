@@ -181,6 +181,8 @@ static int probe(const api_options *o, cli_settings *settings)
     if (o->is_ready && is_good && !json_is_true(json_object_get(json, "ready"))) {
         is_good = 0;
         api_add(&text, "; it has not looked at the workers of this host yet");
+    } else if (o->is_ready && json_is_true(json_object_get(json, "all_left"))) {
+        api_add(&text, "; " CLI_ALL_LEFT);
     }
     json_decref(json);
     if (!is_good)

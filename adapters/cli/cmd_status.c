@@ -75,7 +75,7 @@ static int status_of(const cli_status *s)
         return API_UNREADABLE;
     if (!cpubind_host_status_is_right(&s->status))
         return API_REFUSED;
-    if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0)
+    if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0 || s->status.n_unseen > 0)
         return API_UNREADABLE;
     return (int)cpubind_problem_exit(s->call->planned.code);
 }

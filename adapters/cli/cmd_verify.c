@@ -9,9 +9,10 @@
 static int print_outcome(const api_options *options, api_bound *bound)
 {
     const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
-    const int status = cpubind_bind_has_drifted(report) ? API_REFUSED : API_DONE;
     api_text device = {"", 0};
+    int status;
     cli_name_bound(options, bound);
+    status = cpubind_bind_has_drifted(report) || *bound->opened ? API_REFUSED : API_DONE;
     cli_add_bound(&device, bound);
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? status

@@ -314,6 +314,31 @@ int cli_plan_bound(api_options *options, api_bound *bound)
 
 /* == Words ================================================================== */
 
+/* Notes the device that the process uses, where it is none that it is bound to the CPUs of. */
+static void note_opened(const api_options *options, const cpubind_source *host,
+                        const api_planned *read, api_bound *bound)
+{
+    const cpubind_pci_request all = {.named = NULL};
+    const cpubind_users_question question = {.source = host,
+                                             .host = options->root ? host : NULL,
+                                             .facts = &read->facts,
+                                             .request = &all,
+                                             .pid = &bound->pid,
+                                             .n_pid = 1};
+    char name[CPUBIND_DEVICE_INPUT_SIZE], pci[CPUBIND_PCI_ADDRESS_MAX];
+    cpubind_users users = {.n = 0};
+    int is_its_own =
+        cpubind_users_find(&question, NULL, name, &users).code != CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < users.n && !is_its_own; i++) {
+        (void)cpubind_pci_format(pci, &read->facts.bus[users.row[i].device].pci);
+        is_its_own = strcmp(pci, cpubind_bind_report(bound->binding)->pci) == 0;
+        (void)cpubind_recorded_name(&read->facts, -1, pci, bound->opened);
+    }
+    if (is_its_own)
+        bound->opened[0] = '\0';
+    free(users.row);
+}
+
 void cli_name_bound(const api_options *options, api_bound *bound)
 {
     const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
@@ -328,6 +353,8 @@ void cli_name_bound(const api_options *options, api_bound *bound)
         api_read_asked(&source, &all, NULL, &read);
         if (read.code != CPUBIND_PROBLEM_NONE)
             read.facts.n_bus = 0;
+        else if (!options->fixture)
+            note_opened(options, &host.source, &read, bound);
     }
     on_bus = cpubind_recorded_name(&read.facts, report->device, report->pci, bound->device);
     if (on_bus >= 0)

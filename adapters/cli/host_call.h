@@ -38,6 +38,9 @@ void cli_add_pod(api_text *to, const cpubind_pod *pod);
 /* A pod as an object; null for none. */
 json_t *cli_pod_json(const cpubind_pod *pod);
 
+/* Appends that n processes may use a device which nobody here can see; nothing for 0. */
+void cli_explain_unseen(int32_t n, api_text *to);
+
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);
 

@@ -187,7 +187,7 @@ static void add_left(const json_t *service, api_text *text)
 {
     const json_t *left = json_object_get(service, "left");
     if (json_is_true(json_object_get(service, "all_left")))
-        api_add(text, "; all processes were let go: cpubind apply --all binds them again");
+        api_add(text, "; " CLI_ALL_LEFT);
     else if (json_array_size(left) > 0)
         api_add(text, "; let go:");
     for (size_t i = 0; i < json_array_size(left); i++)

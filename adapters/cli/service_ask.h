@@ -12,6 +12,9 @@
 #include "../service/ask.h"
 #include "cli.h"
 
+/* What restore --all beside a service means, in the words of each command. */
+#define CLI_ALL_LEFT "it leaves all workers alone, those to come too, until cpubind apply --all"
+
 typedef enum cli_service_state {
     CLI_SERVICE_NONE,    /* none runs here, or the command is about another host */
     CLI_SERVICE_SILENT,  /* one that cannot be asked, or does not answer: *why says what */

@@ -497,6 +497,7 @@ static const cpubind_service_counts *count(void *ctx, int is_full)
     engine *e = (engine *)ctx;
     const int64_t now = (int64_t)time(NULL);
     const int has_memory = e->memory_at == 0 || now >= e->memory_at + MEMORY_SECONDS;
+    e->counts.is_all_left = e->claims.is_all_left;
     e->counts.has_numbered = e->call.has_listed;
     e->counts.has_others = e->call.has_bus;
     if (is_full)

@@ -263,21 +263,19 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
     print_line(out, &line);
 }
 
-/* The users of devices of the bus are those whose files this user may see. */
-static int needs_root(const cpubind_host_status *st)
-{
-    return st->is_hidden_from_user || (st->has_bus && geteuid() != 0);
-}
-
 /* Prints what could not be seen, and why. */
 static void print_gaps(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
     const cpubind_problem *why = &s->unlisted;
     api_text line = {"", 0};
-    if (needs_root(st))
+    if (st->is_hidden_from_user)
         fprintf(out, "memory, environment or records of other users are not seen; as root "
                      "they are\n");
+    cli_explain_unseen(st->n_unseen, &line);
+    if (line.len > 0)
+        fprintf(out, "%s\n", line.text);
+    line.len = 0;
     if (st->is_other_namespace)
         fprintf(out, "the driver numbers processes as the host does, and this is another pid "
                      "namespace\n");
@@ -514,7 +512,8 @@ json_t *cli_status_json(const cli_status *s)
                      "interrupts_elsewhere", (int)st->n_irq_elsewhere, "processes_hidden",
                      (int)st->n_hidden, "processes_out_of_view", (int)st->n_elsewhere,
                      "other_pid_namespace", st->is_other_namespace, "needs_root",
-                     needs_root(st), "no_plan", problem, "no_processes", unlisted);
+                     st->is_hidden_from_user || st->n_unseen > 0, "no_plan", problem,
+                     "no_processes", unlisted);
     (void)json_object_set_new(json, "warnings", cli_warnings_json(s->warned));
     return json;
 }

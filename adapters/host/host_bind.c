@@ -841,8 +841,10 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
     else if (!e->row.report->has_goal)
         set_state(e, CPUBIND_HOST_UNBOUND);
     else
-        set_state(e, cpubind_bind_has_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED
-                                                             : CPUBIND_HOST_RIGHT);
+        set_state(e, cpubind_bind_has_drifted(e->row.report) ||
+                             cpubind_host_compare_device(h, &e->row, e->binding)
+                         ? CPUBIND_HOST_DRIFTED
+                         : CPUBIND_HOST_RIGHT);
     if (e->device < 0 && e->row.report)
         cpubind_host_name_recorded(h, e);
 }
@@ -871,13 +873,32 @@ int32_t cpubind_host_bind_n(const cpubind_host_bind *h)
     return h->n;
 }
 
+int cpubind_host_compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
+                                const cpubind_binding *b)
+{
+    const char *pci = b ? cpubind_bind_pci(b) : "";
+    const int32_t number = b ? cpubind_bind_device(b) : -1;
+    row->other_device[0] = '\0';
+    if (row->device < 0 || row->n_device != 1 || row->parent || (!*pci && number < 0) ||
+        (row->number >= 0 ? !*pci && number == row->number : strcmp(pci, row->pci) == 0))
+        return 0;
+    (void)cpubind_recorded_name(&h->facts.facts, number, pci, row->other_device);
+    return 1;
+}
+
 const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i)
 {
     h->entry[i]->row.binding = h->entry[i]->binding;
     h->entry[i]->row.allowed = (cpubind_cpus){h->entry[i]->allowed, h->entry[i]->n_allowed};
     h->entry[i]->row.claimed = (cpubind_cpus){h->entry[i]->claimed, h->entry[i]->n_claimed};
     h->entry[i]->row.is_claim_held = host_is_claim_held(h->entry[i]);
+    (void)cpubind_host_compare_device(h, &h->entry[i]->row, h->entry[i]->binding);
     return &h->entry[i]->row;
+}
+
+int32_t cpubind_host_bind_unseen(const cpubind_host_bind *h)
+{
+    return h->n_unseen;
 }
 
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h)

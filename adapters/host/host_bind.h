@@ -114,7 +114,9 @@ typedef struct cpubind_host_row {
                                 is_unwanted, it has a mask of its own */
     int is_unwanted;         /* LEFT: `wants` says so */
     int is_let_go;           /* LEFT: `claim` says so */
-    int is_adopted;          /* BOUND: by somebody else, and only watched */
+    /* The device that its record is for, where that is not the one that it uses; else "". */
+    char other_device[CPUBIND_DEVICE_NAME_SIZE];
+    int is_adopted;                 /* BOUND: by somebody else, and only watched */
     const cpubind_outcomes *report; /* of the last call; NULL: there was none */
     const cpubind_binding *binding; /* NULL: not open */
     const char *record_path;        /* "" without a record */
@@ -248,6 +250,14 @@ cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h);
 /* The rows, by device and process, the others last. Valid until the next call. */
 int32_t cpubind_host_bind_n(const cpubind_host_bind *h);
 const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i);
+
+/* How many programs may use a device, and nobody knows: their files may not be read. */
+int32_t cpubind_host_bind_unseen(const cpubind_host_bind *h);
+
+/* Fills row->other_device, by a binding of its process, or NULL.
+ *   returns whether there is one */
+int cpubind_host_compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
+                                const cpubind_binding *binding);
 
 /* The facts and the plan of the last call. */
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);

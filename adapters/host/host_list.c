@@ -306,6 +306,7 @@ static int list_opened(listing *l)
     int32_t n = 0;
     int is_taken;
     problem = cpubind_users_find(&question, h->sys, h->list_input, &list);
+    h->n_unseen = h->options.tree || h->options.pid ? 0 : list.n_unseen;
     if (problem.code == CPUBIND_PROBLEM_UNREADABLE && !problem.what) {
         problem.input = "/proc";
         problem.what = "it cannot be listed";

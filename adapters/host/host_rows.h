@@ -105,6 +105,7 @@ struct cpubind_host_bind {
     int is_survey;                  /* changes nothing, and keeps the workers: */
     cpubind_workers listed, opened; /* by the lists of drivers, and by open files */
     int32_t n_hidden, n_elsewhere;  /* entries of the former */
+    int32_t n_unseen;               /* of the latter */
     int32_t *online;                /* CPUs that a plan for nobody borrows */
     int32_t *tree_cpu;              /* that the tree may have; NULL: not read, or named */
     uint64_t tree_start;

@@ -371,7 +371,7 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
               .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
     *out = (cpubind_host_status){.n_hidden = host->n_hidden,
                                  .n_elsewhere = host->n_elsewhere,
-                                 .has_bus = host->options.devices != NULL,
+                                 .n_unseen = host->n_unseen,
                                  .is_other_namespace = host->listed.is_other_namespace};
     l.list = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
     out->worker = (cpubind_status_worker *)cpubind_arena_take(

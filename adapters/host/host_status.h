@@ -88,7 +88,7 @@ typedef struct cpubind_host_status {
     int32_t count[CPUBIND_PLACE_COUNT]; /* workers, by place */
     int32_t n_irq_elsewhere;            /* interrupts of devices with workers */
     int32_t is_hidden_from_user; /* memory or environment of some worker: EACCES or EPERM */
-    int32_t has_bus;             /* users of devices of the bus were looked for */
+    int32_t n_unseen; /* programs whose files may not be read: they may use a device */
     /* Of the list of a driver */
     int32_t n_hidden, n_elsewhere; /* entries without a pid, or of devices out of view */
     int32_t is_other_namespace;    /* its numbers are of another pid namespace */

@@ -38,6 +38,7 @@ typedef struct search {
     cpubind_stranger *stranger; /* of this search */
     int32_t n_stranger, stranger_cap, i_known;
     int64_t now_ms;
+    int32_t n_unseen; /* programs whose files may not be read */
 } search;
 
 static cpubind_linux_fault no_memory(void)
@@ -82,6 +83,15 @@ static void count_file(search *s, const char *line, int *computes)
     computes[vendor_of_compute(&s->nodes, major_of, minor_of)] = 1;
 }
 
+/* Whether a process whose files may not be read is a program: a thread of the kernel uses no
+ * device. */
+static int is_unseen_program(search *s, int32_t pid, int error)
+{
+    cpubind_proc_stat stat = {.is_kernel = 1};
+    return (error == EACCES || error == EPERM) &&
+           !cpubind_proc_stat_read(&s->root, pid, 0, &stat).error && !stat.is_kernel;
+}
+
 /* Counts the descriptors of each device that a process has open. Those of a vendor whose
  * processes have another device open when they compute do not count without it: a monitor
  * (nvidia-smi -l, nvidia-persistenced) has all devices open. A process that has ended, or whose
@@ -99,6 +109,7 @@ static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device
     why = cpubind_open_devices(&s->root, name, is_asked, &s->nodes, &s->open);
     if (why.error)
         s->open.len = 0;
+    s->n_unseen += is_unseen_program(s, pid, why.error);
     if (cpubind_is_unseen(why.error))
         why = cpubind_no_fault;
     for (int32_t at = 0; at < s->open.len; at++) {
@@ -545,7 +556,7 @@ cpubind_problem cpubind_users_find(const cpubind_users_question *question,
         problem.answer.error = why.error;
     }
     if (problem.code == CPUBIND_PROBLEM_NONE)
-        *out = (cpubind_users){.row = s.row, .n = s.n};
+        *out = (cpubind_users){.row = s.row, .n = s.n, .n_unseen = s.n_unseen};
     else
         free(s.row);
     free(s.claim);

@@ -81,6 +81,7 @@ typedef struct cpubind_users {
     int32_t n;
     int32_t n_elsewhere; /* entries of devices that are not among those of the facts */
     int32_t n_hidden;    /* entries that hide the pid; the device runs a process */
+    int32_t n_unseen;    /* processes whose open files may not be read: they may use one */
     const char *input;   /* the input that has been read */
     /* Whose driver lists them, with the numbers that the host gives to processes; NULL: they
      * were found in this /proc. Static storage. */

@@ -161,3 +161,15 @@ cpubind_linux_fault cpubind_claims_save(cpubind_claims *c)
     cpubind_bytes_free(&bytes);
     return why;
 }
+
+cpubind_linux_fault cpubind_claims_forget(const cpubind_sys *sys)
+{
+    int folder;
+    cpubind_linux_fault why = cpubind_run_folder_here(sys, 0, &folder);
+    if (why.error)
+        return cpubind_fault_of(why.error == ENOENT ? 0 : why.error, why.what);
+    if (sys->unlinkat(folder, FILE_NAME, 0) < 0 && errno != ENOENT)
+        why = cpubind_fault_errno("claims");
+    (void)sys->close(folder);
+    return why;
+}

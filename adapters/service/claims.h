@@ -43,6 +43,10 @@ cpubind_linux_fault cpubind_claims_read(cpubind_claims *claims);
  *   errors  "folder"; those of writing: the file is as before, and the next call tries again */
 cpubind_linux_fault cpubind_claims_save(cpubind_claims *claims);
 
+/* Removes the file: a service that starts later binds all workers.
+ *   errors  "folder"; "claims" */
+cpubind_linux_fault cpubind_claims_forget(const cpubind_sys *sys);
+
 void cpubind_claims_free(cpubind_claims *claims);
 
 #endif /* CPUBIND_SERVICE_CLAIMS_H */

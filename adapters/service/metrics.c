@@ -139,6 +139,8 @@ cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
             counts->has_others ? "Processes that use a device of this host."
                                : "Processes that use an NPU of this host.",
             counts->workers);
+    put_one(&w, "all_left", "gauge", "Whether all workers are left alone, those to come too.",
+            counts->is_all_left);
     put_one(&w, "moves_total", "counter", "Threads and interrupts that were moved.",
             counts->moves);
     put_one(&w, "errors_total", "counter", "Faults that the service has met.", counts->errors);

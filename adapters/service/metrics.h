@@ -35,6 +35,7 @@ typedef struct cpubind_service_counts {
     int64_t reloads;       /* of the settings, since the start */
     int64_t last_look;     /* seconds since 1970; 0: there was none */
     int32_t workers;       /* processes that use a device */
+    int is_all_left;       /* all were let go: workers to come are left alone, too */
     int64_t measured_at;   /* the last measurement of the host, since 1970; 0: there is none */
     const char *measured;  /* the word of its verdict; static text */
     int has_numbered, has_others; /* which the host has: with a logic id, and without */

@@ -69,8 +69,9 @@ static void answer_alive(cpubind_server *s, cpubind_client *c)
 {
     char text[96];
     const int n =
-        snprintf(text, sizeof text, "{\"idle_ms\": %lld, \"ready\": %s}\n",
-                 (long long)(cpubind_now_ms() - s->turn_ms), s->is_ready ? "true" : "false");
+        snprintf(text, sizeof text, "{\"idle_ms\": %lld, \"ready\": %s, \"all_left\": %s}\n",
+                 (long long)(cpubind_now_ms() - s->turn_ms), s->is_ready ? "true" : "false",
+                 s->is_all_left ? "true" : "false");
     if (cpubind_bytes_reserve(&c->answer, s->sys, n).error) {
         drop(s, c);
         return;
@@ -450,11 +451,12 @@ int cpubind_server_next(cpubind_server *s, cpubind_asked *asked, cpubind_peer *p
     return first;
 }
 
-void cpubind_server_turn(cpubind_server *s, int is_ready)
+void cpubind_server_turn(cpubind_server *s, int is_ready, int is_all_left)
 {
     (void)pthread_mutex_lock(&s->lock);
     s->turn_ms = cpubind_now_ms();
     s->is_ready = is_ready;
+    s->is_all_left = is_all_left;
     (void)pthread_mutex_unlock(&s->lock);
 }
 

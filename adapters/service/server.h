@@ -70,6 +70,7 @@ typedef struct cpubind_server {
     int64_t n_request;
     int64_t turn_ms; /* when the loop went on last */
     int is_ready;    /* it has looked at the workers of the host */
+    int is_all_left; /* it leaves all of them alone */
     cpubind_door door[CPUBIND_N_DOOR];
     cpubind_client client[CPUBIND_MAX_CLIENTS];
 } cpubind_server;
@@ -95,8 +96,9 @@ int cpubind_server_next(cpubind_server *server, cpubind_asked *asked, cpubind_pe
  * the bytes over. */
 void cpubind_server_answer(cpubind_server *server, int place, cpubind_bytes *answer);
 
-/* Notes that the loop goes on, and whether it has looked at the workers. */
-void cpubind_server_turn(cpubind_server *server, int is_ready);
+/* Notes that the loop goes on, whether it has looked at the workers, and whether it leaves all
+ * of them alone. */
+void cpubind_server_turn(cpubind_server *server, int is_ready, int is_all_left);
 
 /* Sends what can be sent at once, drops all clients and removes the sockets. */
 void cpubind_server_close(cpubind_server *server);

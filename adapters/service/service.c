@@ -99,7 +99,7 @@ static void write_textfile(service *s, int64_t now_ms)
 static void note_turn(service *s)
 {
     const cpubind_service_counts *c = s->engine->count(s->engine->ctx, 0);
-    cpubind_server_turn(&s->server, c->last_look != 0);
+    cpubind_server_turn(&s->server, c->last_look != 0, c->is_all_left);
 }
 
 static void open_server(service *s)

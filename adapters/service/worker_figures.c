@@ -22,8 +22,9 @@ void cpubind_figures_pause(const cpubind_sys *sys, int fd, int32_t ms)
 }
 
 /* Reads one row; `row` has a pid. The state stays where the process cannot be read. */
-static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_memory,
-                      cpubind_figures_visit *visit, void *ctx)
+static void visit_row(const cpubind_host_bind *host, cpubind_host_row *row,
+                      const cpubind_sys *sys, int has_memory, cpubind_figures_visit *visit,
+                      void *ctx)
 {
     const cpubind_bind_options how = {.pid = row->pid,
                                       .is_reading = 1,
@@ -42,9 +43,11 @@ static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_mem
             (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
         }
         if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
-            row->state = !row->report->has_goal                  ? CPUBIND_HOST_UNBOUND
-                         : cpubind_bind_has_drifted(row->report) ? CPUBIND_HOST_DRIFTED
-                                                                 : CPUBIND_HOST_RIGHT;
+            row->state = !row->report->has_goal ? CPUBIND_HOST_UNBOUND
+                         : cpubind_bind_has_drifted(row->report) ||
+                                 cpubind_host_compare_device(host, row, b)
+                             ? CPUBIND_HOST_DRIFTED
+                             : CPUBIND_HOST_RIGHT;
     }
     visit(ctx, row);
     cpubind_bind_close(b);
@@ -55,7 +58,7 @@ void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys,
 {
     for (int32_t i = 0; i < cpubind_host_bind_n(host); i++) {
         cpubind_host_row row = *cpubind_host_bind_row(host, i);
-        visit_row(&row, sys, has_memory, visit, ctx);
+        visit_row(host, &row, sys, has_memory, visit, ctx);
     }
 }
 
@@ -88,7 +91,7 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
         cpubind_problem_clear(&row.problem);
         (void)cpubind_bind_program(pid[i], sys, row.name);
         if (cpubind_bind_is_alive(b))
-            visit_row(&row, sys, 1, visit, ctx);
+            visit_row(host, &row, sys, 1, visit, ctx);
         cpubind_bind_close(b);
     }
     free(pid);

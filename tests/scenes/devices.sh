@@ -283,6 +283,7 @@ ends_are_said() { # command, argument ...
             "$CPUBIND" "$@" --pid "$worker" >"$out/said" 2>"$out/err"
         got=$?
         kill -0 "$worker" 2>/dev/null && grep -q '^State:.[^Z]' "/proc/$worker/status" && break
+        grep -q "^process $worker, " "$out/said" && break # all was done
         cat "$out/err"
         echo "end $n_end of $*: $got"
         [ $got -eq 1 ] && grep -q "process $worker has ended\|there is no process $worker here" \

@@ -122,9 +122,9 @@ check "a process that uses no device is bound and watched, too" apply_without_a_
 restore_all_lets_go_of_all() {
     says 0 "process $first: put back" "$CPUBIND" restore --all && kill -0 "$service" &&
         stays is_on "$first" "$before" && is_on "$second" "$before" &&
-        status_says "; all processes were let go: cpubind apply --all binds them again" &&
+        status_says "; it leaves all workers alone, those to come too, until cpubind apply --all" &&
         restart_service TERM && stays is_on "$first" "$before" && is_on "$second" "$before" &&
-        status_says "; all processes were let go"
+        status_says "; it leaves all workers alone"
 }
 check "restore --all lets go of all, and the service goes on" restore_all_lets_go_of_all
 
@@ -159,7 +159,7 @@ users_restore_their_own() {
     start_users_on 7 && second=$worker && both_are_bound &&
         as_user 0 "process $second: put back by the service" restore --pid "$second" &&
         stays is_on "$second" "$before" && is_on "$first" "$a" &&
-        status_says "; let go: $second" && as_user 0 "; let go: $second" status &&
+        status_says "; let go: $second" && as_user 3 "; let go: $second" status &&
         [ "$(stat -c %a $socket)" = 600 ]
 }
 
@@ -222,7 +222,7 @@ users_leave_others_alone() {
         as_user 4 "process $first belongs to another user: run it as root" $command \
             --pid "$first" || return 1
     done
-    is_on "$first" "$a" && as_user 0 "" restore --all && is_on "$first" "$a" &&
+    is_on "$first" "$a" && as_user 1 "on record of root" restore --all && is_on "$first" "$a" &&
         says 0 "" "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
         as_user 0 "" verify --all --json && has '.workers[0].pid' "$second" &&
         has '.workers[1].pid' ""

@@ -139,6 +139,9 @@ static cpubind_linux_fault find_widest(cpubind_binding *b)
 
 /* == Reporting ============================================================== */
 
+/* The move of a thread by a watch which says that it is moved again and again. */
+#define MOVES_SAID 3
+
 /* Reports the outcome for a thread; a watch reports what is news alone.
  *   errors  of apply: the fault of a thread that makes the call fail; ENOMEM */
 static cpubind_linux_fault report(cpubind_binding *b, const cpubind_misplaced *t,
@@ -154,6 +157,9 @@ static cpubind_linux_fault report(cpubind_binding *b, const cpubind_misplaced *t
         result = result == CPUBIND_ITEM_FAILED ? CPUBIND_ITEM_SKIPPED : result;
         if (!is_news && result != CPUBIND_ITEM_MOVED)
             return cpubind_no_fault;
+        if (result == CPUBIND_ITEM_MOVED && t->is != b->record.before &&
+            cpubind_watched_count(b, t->tid) == MOVES_SAID)
+            said.what = CPUBIND_AGAIN;
     } else if (is_strict && (result == CPUBIND_ITEM_PART || result == CPUBIND_ITEM_SKIPPED)) {
         result = CPUBIND_ITEM_FAILED;
     }

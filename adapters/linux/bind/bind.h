@@ -252,6 +252,10 @@ const char *cpubind_item_result_word(cpubind_item_result result);
 /* `what` of an item of no thread: threads are born faster than they are looked at. */
 #define CPUBIND_BIRTHS "births"
 
+/* `what` of a thread that a watch has moved for the third time, from CPUs that it did not have
+ * before it was bound: it moves itself, or another program moves it. Said once. */
+#define CPUBIND_AGAIN "again"
+
 /* One thread or interrupt. */
 typedef struct cpubind_item {
     cpubind_item_kind kind;

@@ -112,6 +112,7 @@ struct cpubind_owed {
 /* A thread that a watch has looked at. */
 typedef struct cpubind_watched {
     int32_t tid, should; /* NONE: it is left where it is */
+    int32_t n_moved;     /* how often it was moved back from CPUs of its own choice */
     int name_fd;         /* of cpubind_task_name_open; -1: not open */
 } cpubind_watched;
 
@@ -440,6 +441,9 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
 
 /* Notes that a thread was looked at, and the set it belongs on. */
 void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should);
+
+/* Counts that a watched thread was moved back; returns how often it was by now. */
+int32_t cpubind_watched_count(cpubind_binding *b, int32_t tid);
 
 /* Drops the threads that are not in the listing of all threads. */
 void cpubind_watched_note_listing(cpubind_binding *b);

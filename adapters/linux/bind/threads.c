@@ -128,6 +128,12 @@ void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should)
         b->watched[at].should = should;
 }
 
+int32_t cpubind_watched_count(cpubind_binding *b, int32_t tid)
+{
+    cpubind_watched *row = find(b, tid);
+    return row ? ++row->n_moved : 0;
+}
+
 void cpubind_watched_note_listing(cpubind_binding *b)
 {
     int32_t n = 0;

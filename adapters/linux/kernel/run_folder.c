@@ -194,3 +194,20 @@ cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, i
     sys->close(lock);
     return why;
 }
+
+static cpubind_linux_fault count_record(void *ctx, const char *name)
+{
+    const size_t n = strspn(name, "0123456789");
+    *(int32_t *)ctx += n > 0 && strcmp(name + n, ".record") == 0;
+    return cpubind_no_fault;
+}
+
+int32_t cpubind_run_count_roots(const cpubind_sys *sys)
+{
+    int32_t n = 0;
+    int fd;
+    if (sys->geteuid() != 0 &&
+        !cpubind_open(sys, AT_FDCWD, "/run/cpubind", FOLDER_FLAGS, &fd).error)
+        (void)cpubind_each_name(sys, fd, count_record, &n);
+    return n;
+}

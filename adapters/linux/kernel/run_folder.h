@@ -49,4 +49,7 @@ cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make
  *   errors  EWOULDBLOCK, "lock": another process has it; "lock"; "folder" */
 cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int *fd);
 
+/* How many records root has in its folder, as an ordinary user sees it; for root 0. */
+int32_t cpubind_run_count_roots(const cpubind_sys *sys);
+
 #endif /* CPUBIND_LINUX_RUN_FOLDER_H */
