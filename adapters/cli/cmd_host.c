@@ -611,9 +611,7 @@ static int is_for_service(const api_options *o)
 static void say_settings(const api_options *o)
 {
     if (!o->quiet)
-        fprintf(stderr,
-                "cpubind: the service has bound all workers by its settings, %s, and %s\n",
-                CLI_CONF_PATH,
+        fprintf(stderr, "cpubind: the service has bound all workers by its settings, and %s\n",
                 o->watch_ms > 0 ? "watches them: this command ends" : "watches them");
 }
 

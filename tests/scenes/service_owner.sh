@@ -136,7 +136,7 @@ one_is_taken_from_all() {
 check "apply --pid takes one while all others are let go" one_is_taken_from_all
 
 apply_all_takes_all() {
-    says 0 "the service has bound all workers by its settings" "$CPUBIND" apply --all &&
+    says 0 "the service has bound all workers by its settings, and watches them" "$CPUBIND" apply --all &&
         both_are_bound && kill -0 "$service" && restart_service TERM && both_are_bound &&
         says 0 "" "$CPUBIND" apply --all --json && has '.workers[1].state' bound &&
         fits host_report
