@@ -229,7 +229,7 @@ typedef struct api_options {
     int32_t reserve, reserve_host;
     int is_slurm; /* topo: lines of gres.conf */
     /* run: bound to the node of its device, or to lists, one word for each rank */
-    int numa_bind, is_auto, forces_lists;
+    int numa_bind, is_auto;
     const char *numa_node[API_MAX_NUMA], *numa_cpus[API_MAX_NUMA];
     int32_t n_numa_node, n_numa_cpus;
     const char *env[API_MAX_ENV]; /* "NAME=VALUE" */

@@ -1012,8 +1012,6 @@ const api_option api_option_rows[] = {
          "nodes in place of those of the devices, by rank: 0 0 1 1"),
     READ("numa-bind-cpus", "LIST...", NUMA, 0, API_RUN, read_numa_cpus,
          "CPUs in place of those of the node, by rank: 0-3 4-7"),
-    FLAG("force-lists", NUMA, 0, API_RUN, forces_lists,
-         "take the lists on a host with NPUs, too"),
     /* Keys of the settings of the service alone */
     READ("only", "NAME", COMMAND, 0, 0, read_only, NULL),
     READ("except", "NAME", COMMAND, 0, 0, read_except, NULL),

@@ -150,6 +150,7 @@ static int add_other_command(enum api_command command, const char *word, api_tex
         {"--list", API_PLAN | API_LIVE | API_STATUS, "topo"},
         {"--pid", API_PLAN | API_STATUS, "verify --all"},
         {"--compare", API_PLAN, "plan --rules reference"},
+        {"--force-lists", API_RUN, "run --numa-bind --pci ADDRESS, which takes lists"},
     };
     for (int32_t i = 0; i < COUNT(rows); i++)
         if (rows[i].commands & (int)command && strcmp(rows[i].theirs, word) == 0) {
@@ -378,7 +379,7 @@ static const char *tree_conflict(const api_options *o, enum api_command command)
     if (o->all || api_names_device(o) || q->has_rank || q->visible || o->is_auto)
         return "--tree finds the device of each process: leave out --all, --device, --npu, "
                "--rank, --auto and --visible";
-    if (o->numa_bind || o->n_numa_node > 0 || o->n_numa_cpus > 0 || o->forces_lists)
+    if (o->numa_bind || o->n_numa_node > 0 || o->n_numa_cpus > 0)
         return "--tree binds by the plan: leave out --numa-bind and its lists";
     if (q->n_process > 0 || o->has_index)
         return "--tree counts the processes of each device itself: leave out --processes and "

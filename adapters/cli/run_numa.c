@@ -75,8 +75,6 @@ const char *cli_numa_conflict(const api_options *o)
     if (has_lists(o) && !o->numa_bind)
         return "numa_bind_nodes and numa_bind_cpus require numa_bind=True: give --numa-bind, "
                "too";
-    if (o->forces_lists && !has_lists(o))
-        return "--force-lists is about --numa-bind-nodes and --numa-bind-cpus: give one";
     for (int32_t i = 0; i < o->n_numa_node; i++) {
         const char *text = o->numa_node[i];
         if (text[0] == '\0')
@@ -112,8 +110,7 @@ int cli_wants_numa(api_options *o, int *is_wanted)
     api_text why = {"", 0};
     int status = o->numa_bind ? cli_find_named(o) : API_DONE;
     *is_wanted = o->numa_bind && status == API_DONE &&
-                 (api_asks_for_devices(o) || (o->forces_lists && has_lists(o)) ||
-                  (!api_npu_option(o) && !may_have_npus(o)));
+                 (api_asks_for_devices(o) || (!api_npu_option(o) && !may_have_npus(o)));
     if (status != API_DONE || !o->numa_bind || *is_wanted || api_npu_option(o))
         return status;
     status = cli_open_host(o, &host, &why);
@@ -130,7 +127,7 @@ int cli_wants_numa(api_options *o, int *is_wanted)
             o, API_REFUSED,
             "on a host with NPUs --numa-bind means the plan, which knows the CPUs of "
             "each role and of the other workers: leave out --numa-bind-nodes and "
-            "--numa-bind-cpus, or give --force-lists to bind by them");
+            "--numa-bind-cpus; they are taken where --pci ADDRESS names the device");
     return API_DONE;
 }
 

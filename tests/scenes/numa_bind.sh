@@ -134,9 +134,9 @@ npus() { # argument ...
     "$CPUBIND" run --root fixtures/hosts/a2-192cpu-8npu.host --any-arch --numa-bind "$@" -- \
         sh -c "$worker"
 }
-check "on a host with NPUs lists are refused" says 125 "--force-lists" \
+check "on a host with NPUs lists are refused" says 125 "--pci ADDRESS" \
     npus --numa-bind-nodes 0 0 1 1 --index 0
-check "with --force-lists they are taken" says 0 "cpus $a" npus --force-lists \
+check "with the device by --pci they are taken" says 0 "cpus $a" npus --pci 0000:c5:00.0 \
     --numa-bind-cpus "$a" "$b" --index 0
 check "without lists --numa-bind is the plan" says 125 "NPU" npus --index 40
 
