@@ -901,7 +901,14 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         api_add(why, "wait until it has ended, or end it");
         return API_REFUSED;
     case CPUBIND_LINUX_ERR_EXISTS:
-        api_add(why,
+        if (strcmp(fault->what, "another namespace") == 0)
+            api_add(why,
+                    "the record of process %d is of another pid or time namespace, where the "
+                    "number is that of another process: it stays; restore it there",
+                    (int)bound->pid);
+        else
+            api_add(
+                why,
                 "process %d is bound already by another user, whose record is %s: that user "
                 "has to restore it first: cpubind restore --pid %d",
                 (int)bound->pid, bound->other_path, (int)bound->pid);

@@ -255,14 +255,14 @@ static int take_list(listing *l, cpubind_users *list)
     cpubind_host_bind *h = l->h;
     cpubind_children children = {NULL, 0, 0};
     int is_taken = 1;
-    uint64_t own = 0;
+    cpubind_namespaces own = {0, 0};
     cpubind_linux_fault why = cpubind_no_fault;
     if (list->driver)
-        why = cpubind_pid_namespace(&h->root, &own);
+        why = cpubind_namespaces_read(&h->root, &own);
     if (why.error)
         return fail_read(l, "/proc/self/ns/pid", why);
     /* In another pid namespace the numbers of a driver are of other processes. */
-    if (own == 0)
+    if (own.pid == 0)
         why = cpubind_split_children(&h->root, list->driver != NULL, list, &children);
     if (why.error)
         return fail_read(l, "/proc", why);

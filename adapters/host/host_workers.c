@@ -440,9 +440,9 @@ static cpubind_linux_fault read_all(reading *r, cpubind_users *list)
 {
     cpubind_workers *out = r->out;
     cpubind_linux_fault why;
-    uint64_t own = 0;
-    why = r->driver ? cpubind_pid_namespace(&r->root, &own) : cpubind_no_fault;
-    out->is_other_namespace = own != 0;
+    cpubind_namespaces own = {0, 0};
+    why = r->driver ? cpubind_namespaces_read(&r->root, &own) : cpubind_no_fault;
+    out->is_other_namespace = own.pid != 0;
     if (!why.error)
         why = find_children(r, list);
     if (why.error)

@@ -2,7 +2,7 @@
 # whose.sh - of which process a record is: numbers that were given again, other boots, namespaces
 # SPDX-License-Identifier: MIT
 # runs: check
-# shellcheck disable=SC2119
+# shellcheck disable=SC2086,SC2119
 . tests/scenes/lib.sh
 use_npus
 
@@ -15,8 +15,8 @@ change() { # script of sed
 
 # -- Another process ----------------------------------------------------------------
 
-# The number went to another process, the host was started again, or the process is of another pid
-# namespace: the process that has the number now is not bound, and is not moved.
+# The number went to another process, or the host was started again: the process that has the
+# number now is not bound, and is not moved.
 is_of_no_process() { # script of sed
     apply --npu 0 && change "$1" && refuses 1 "nothing is on record of process $worker" verify &&
         says 0 "it has ended" restore && is_on "$worker" $main && no_record || return 1
@@ -24,9 +24,7 @@ is_of_no_process() { # script of sed
     apply --npu 5 && restore && is_on "$worker" $main && move_to "$all" "$worker"
 }
 for what in "another process has the number now:s/^\(process [0-9]* \).*/\1987654321/" \
-    "the host was started again:s/^boot .*/boot of-another-start/" \
-    "it is of another pid namespace:s/^namespace .*/namespace 4026532999/" \
-    "it is of the first pid namespace:/^namespace /d"; do
+    "the host was started again:s/^boot .*/boot of-another-start/"; do
     change=${what#*:}
     is_of_another() { is_of_no_process "$change"; }
     check_worker "${what%%:*}" is_of_another
@@ -37,6 +35,40 @@ takes_over() {
         says 0 "as it should be" verify && says 0 "put back" restore && is_on "$worker" $main
 }
 check_worker "apply takes the place of such a record" takes_over
+
+# -- Another namespace --------------------------------------------------------------
+
+# Of a process of another pid or time namespace nobody knows here whether it has ended.
+is_kept() { # words of a command
+    says 1 "is of another pid or time namespace" "$@" && cmp "$state" "$out/kept" &&
+        is_on "$worker" "$main"
+}
+
+is_of_another_namespace() {
+    for change in 's/^namespace .*/namespace 4026532999/' '/^namespace /d' \
+        's/^\(before .*\)/time-namespace 4026532999\n\1/'; do
+        apply --npu 0 && cp "$state" "$out/good" && change "$change" && cp "$state" "$out/kept" &&
+            is_kept verify && is_kept restore &&
+            is_kept "$CPUBIND" restore --all && is_kept "$CPUBIND" restore --ended &&
+            cat "$out/good" >"$state" && says 0 "put back" restore || return 1
+    done
+}
+check_worker "a record of another pid or time namespace is kept, and said" is_of_another_namespace
+
+# As a container that shares the folder with the host, and one whose clock is another.
+commands_of_another_namespace() {
+    apply --npu 0 && cp "$state" "$out/kept" &&
+        for way in "unshare -p -f --mount-proc" "unshare -f -T --boottime 86400"; do
+            for command in "--all" "--ended" "--pid $worker"; do
+                is_kept $way "$CPUBIND" restore $command || return 1
+            done
+        done && says 0 "as it should be" verify && says 0 "put back" restore
+}
+if unshare -f -T --boottime 86400 true 2>"$out/other"; then
+    check_worker "nor do commands of another namespace drop a record" commands_of_another_namespace
+else
+    skip "nor do commands of another namespace drop a record" "there are no time namespaces here"
+fi
 
 # -- Sweeping ------------------------------------------------------------------------
 

@@ -494,7 +494,9 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
  * What the process has forked since it was bound, and has executed no program, is put back,
  * too.
  * Without a record nothing is done.
- *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
+ *   errors  ERR_EXISTS, "another namespace": the record is of one of pids or times in which
+ *           alone its process can be known; it stays. So for verify, unless there is a goal
+ *           ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
  *           ERR_BIRTHS: report->is_outrun; the record stays
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);

@@ -41,7 +41,7 @@ void cpubind_begin_record(cpubind_binding *b)
     cpubind_record_free(&b->record);
     b->record = (cpubind_record){.pid = b->options.pid,
                                  .start = b->start,
-                                 .pid_namespace = b->pid_namespace,
+                                 .space = b->space,
                                  .device = -1,
                                  .memory_node = -1,
                                  .before = CPUBIND_CPUSET_NONE,
@@ -178,7 +178,7 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
     b->boot[error ? 0 : strcspn(b->boot, "\n")] = '\0';
     if (error && error != ENOENT)
         return cpubind_fault_of(error, error == ENOMEM ? "memory" : "boot_id");
-    return cpubind_pid_namespace(&b->root, &b->pid_namespace);
+    return cpubind_namespaces_read(&b->root, &b->space);
 }
 
 static cpubind_linux_fault open_file(cpubind_binding *b)

@@ -120,11 +120,11 @@ struct cpubind_binding {
     const cpubind_sys *sys;
     cpubind_bind_options options;
     cpubind_root root;
-    int task_dir_fd;     /* /proc/<pid>/task; -1: there is no such process */
-    int process_lock_fd; /* -1: not held */
-    uint64_t start;      /* of the process */
-    char boot[64];       /* which boot of the kernel this is; "" where it does not say */
-    uint64_t pid_namespace;
+    int task_dir_fd;          /* /proc/<pid>/task; -1: there is no such process */
+    int process_lock_fd;      /* -1: not held */
+    uint64_t start;           /* of the process */
+    char boot[64];            /* which boot of the kernel this is; "" where it does not say */
+    cpubind_namespaces space; /* of this process */
     cpubind_phase phase;
     int is_dirty;          /* the record has facts that the file does not have yet */
     int is_save_failed;    /* the last try to write the file failed */
@@ -247,7 +247,15 @@ static inline int cpubind_process_is_alive(const cpubind_binding *b)
 {
     const cpubind_record *r = &b->record;
     return b->task_dir_fd >= 0 && r->pid == b->options.pid && r->start == b->start &&
-           r->pid_namespace == b->pid_namespace && cpubind_is_same_boot(r->boot, b->boot);
+           cpubind_is_same_space(r->space, b->space) && cpubind_is_same_boot(r->boot, b->boot);
+}
+
+/* Whether the record is of another pid or time namespace: nobody knows here whether its process
+ * has ended. */
+static inline int cpubind_is_foreign(const cpubind_binding *b)
+{
+    return cpubind_is_recorded(b) && cpubind_is_same_boot(b->record.boot, b->boot) &&
+           !cpubind_is_same_space(b->record.space, b->space);
 }
 
 /* Lets the next call of cpubind_bind_again look at all threads. */

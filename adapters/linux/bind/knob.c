@@ -318,22 +318,12 @@ int cpubind_is_gone(const cpubind_binding *b, const cpubind_shared_entry *entry,
 
 int cpubind_is_refusal(int error)
 {
-    switch (error) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENOENT:
-    case EIO:
-    case ENOSYS:
-    case ENODEV:
-    case EOPNOTSUPP:
-    case EINVAL:
-    case ENOSPC:
-    case EBUSY:
-        return 1;
-    default:
-        return 0;
-    }
+    static const int refusals[] = {EACCES, EPERM,      EROFS,  ENOENT, EIO,  ENOSYS,
+                                   ENODEV, EOPNOTSUPP, EINVAL, ENOSPC, EBUSY};
+    int is_one = 0;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        is_one |= refusals[i] == error;
+    return is_one;
 }
 
 cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,

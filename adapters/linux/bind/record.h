@@ -29,6 +29,7 @@
 #include "../kernel/bytes.h"
 #include "../kernel/cpu_sets.h"
 #include "../kernel/files.h"
+#include "../kernel/process.h"
 #include "../linux.h"
 #include "bind.h"
 
@@ -59,7 +60,7 @@ typedef struct cpubind_record {
     int32_t pid;
     uint64_t start; /* field 22 of /proc/<pid>/stat */
     char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated; "" where not known */
-    uint64_t pid_namespace;            /* cpubind_pid_namespace, where the pid was taken */
+    cpubind_namespaces space;          /* where pid and start were taken */
     int32_t device;                    /* -1: not known */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device without a number, as cpubind_pci_format
                                           writes it; else "" */
@@ -204,9 +205,6 @@ void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_h
 
 /* Reads who was the last to write to the lock file: the process may have ended since. */
 cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file);
-
-/* The descriptor of the folder; open until close. */
-int cpubind_record_folder(const cpubind_record_file *file);
 
 /* The path, for messages; valid until close. */
 const char *cpubind_record_path(const cpubind_record_file *file);

@@ -237,11 +237,6 @@ cpubind_linux_fault cpubind_record_open(cpubind_root *root, int32_t pid,
     return why;
 }
 
-int cpubind_record_folder(const cpubind_record_file *file)
-{
-    return file->dir;
-}
-
 const char *cpubind_record_path(const cpubind_record_file *file)
 {
     return file->path;

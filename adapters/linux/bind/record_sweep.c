@@ -62,11 +62,12 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
 {
     cpubind_record_file *file;
     cpubind_record record;
-    uint64_t own;
+    cpubind_namespaces own;
     if (cpubind_record_open(root, pid, CPUBIND_RECORD_WRITE, NULL, &file).error)
         return; /* another cpubind works with it */
-    if (!cpubind_record_load(file, &record).error && !cpubind_pid_namespace(root, &own).error &&
-        record.pid_namespace == own && cpubind_has_ended(root, pid, record.start))
+    if (!cpubind_record_load(file, &record).error &&
+        !cpubind_namespaces_read(root, &own).error &&
+        cpubind_is_same_space(record.space, own) && cpubind_has_ended(root, pid, record.start))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);

@@ -9,6 +9,7 @@
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     namespace N                            inode of its pid namespace; absent: the first of
  *                                            the host, or not known
+ *     time-namespace N                       the same of its time namespace
  *     before LIST                            CPUs of the process before it was bound first
  *     widest LIST                            all that its cpuset gave then: a thread that had
  *                                            them gets the widest mask back
@@ -30,7 +31,7 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, namespace, widest, npu, pci, rules,
+ * process, before, main and sum are there once; boot, both namespaces, widest, npu, pci, rules,
  * measured, memory, left and uvb at most once; the others any number of times.
  *
  * A change that an older program could not read takes the next number, CPUBIND_RECORD_FORM in
@@ -53,6 +54,11 @@ static int number(cpubind_lines *l, void *of)
     return cpubind_line_id(l, (int32_t *)of, 0);
 }
 
+static int inode(cpubind_lines *l, void *of)
+{
+    return cpubind_line_big(l, (uint64_t *)of, 1);
+}
+
 static int list(cpubind_lines *l, void *of)
 {
     return cpubind_line_set(l, (int32_t *)of, 0);
@@ -68,11 +74,6 @@ static int boot(cpubind_lines *l, void *of)
 {
     cpubind_record *r = (cpubind_record *)of;
     return cpubind_line_name(l, r->boot, sizeof r->boot);
-}
-
-static int pid_namespace(cpubind_lines *l, void *of)
-{
-    return cpubind_line_big(l, &((cpubind_record *)of)->pid_namespace, 1);
 }
 
 /* An address as cpubind_pci_format writes it. */
@@ -174,7 +175,8 @@ enum { NEEDED = 1, REPEATED = 2 };
 static const cpubind_line rows[] = {
     {"process", process, NEEDED, 0, 0, 0, 0},
     {"boot", boot, 0, 0, 0, 0, 0},
-    {"namespace", pid_namespace, 0, 0, 0, 0, 0},
+    {"namespace", inode, 0, ONE(space.pid)},
+    {"time-namespace", inode, 0, ONE(space.time)},
     {"before", list, NEEDED, ONE(before)},
     {"widest", list, 0, ONE(widest)},
     {"main", list, NEEDED, ONE(main)},

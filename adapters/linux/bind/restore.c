@@ -270,6 +270,8 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
                                                               : CPUBIND_LINUX_OK,
                                  b->first_failure, fault);
     }
+    if (!why.error && cpubind_is_foreign(b))
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_EXISTS, EEXIST, "another namespace", fault);
     if (why.error || !cpubind_is_recorded(b)) {
         if (!why.error) { /* removes what killed processes have left, too */
             restore_host(b);

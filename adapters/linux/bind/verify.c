@@ -175,6 +175,8 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
     if (why.error)
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     is_recorded = cpubind_is_recorded(b);
+    if (!goal && cpubind_is_foreign(b))
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_EXISTS, EEXIST, "another namespace", fault);
     if (!cpubind_process_is_alive(b)) { /* the record is of another process of this pid */
         cpubind_begin_record(b);
         b->phase = CPUBIND_PHASE_OUTDATED;

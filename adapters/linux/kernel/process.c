@@ -23,25 +23,37 @@
 /* Words of the widest mask: 65,536 CPUs. */
 #define MASK_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
 
-/* The inode of the first pid namespace of each host (PROC_PID_INIT_INO). */
-#define FIRST_NAMESPACE 4026531836u
+/* The inodes of the first namespaces of each host (PROC_PID_INIT_INO, PROC_TIME_INIT_INO). */
+#define FIRST_PID  4026531836u
+#define FIRST_TIME 4026531834u
 
-cpubind_linux_fault cpubind_pid_namespace(cpubind_root *root, uint64_t *out)
+/* What is not there is that of a kernel without such namespaces. */
+static cpubind_linux_fault read_namespace(cpubind_root *root, const char *name, uint64_t first,
+                                          uint64_t *out)
 {
-    static const char what[] = "pid namespace", head[] = "pid:[";
-    char link[64];
-    const ssize_t n =
-        root->sys->readlinkat(root->fd, "proc/self/ns/pid", link, sizeof link - 1);
-    uint64_t inode;
+    static const char what[] = "pid namespace";
+    char path[32], link[64] = "";
+    const char *inode;
+    ssize_t n;
+    (void)snprintf(path, sizeof path, "proc/self/ns/%s", name);
+    n = root->sys->readlinkat(root->fd, path, link, sizeof link - 1);
     *out = 0;
-    if (n < 0)
-        return errno == ENOENT ? cpubind_no_fault : cpubind_fault_errno(what);
-    link[n] = '\0';
-    if (strncmp(link, head, sizeof head - 1) != 0)
+    if (n < 0 && errno != ENOENT)
+        return cpubind_fault_errno(what);
+    if (n < 0 && root->sys->accessat(root->fd, path, F_OK) < 0)
+        return cpubind_no_fault;
+    inode = strstr(link, ":[");
+    if (!inode)
         return cpubind_fault_of(EILSEQ, what);
-    inode = strtoull(link + sizeof head - 1, NULL, 10);
-    *out = inode == FIRST_NAMESPACE ? 0 : inode;
+    *out = strtoull(inode + 2, NULL, 10);
+    *out = *out == first ? 0 : *out;
     return cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_namespaces_read(cpubind_root *root, cpubind_namespaces *out)
+{
+    const cpubind_linux_fault why = read_namespace(root, "pid", FIRST_PID, &out->pid);
+    return why.error ? why : read_namespace(root, "time", FIRST_TIME, &out->time);
 }
 
 /* == One process or thread ================================================== */

@@ -24,12 +24,22 @@ typedef struct cpubind_proc_stat {
     uint64_t code, stack; /* where its program and its stack start; 0 or 1: not readable */
 } cpubind_proc_stat;
 
-/* Reads which pid namespace this process is in. Rules: pid_namespaces(7).
+/* The namespaces that the number and the start of a process are of: their inodes; 0: the first
+ * one of the host, or the kernel has none. */
+typedef struct cpubind_namespaces {
+    uint64_t pid, time;
+} cpubind_namespaces;
+
+static inline int cpubind_is_same_space(cpubind_namespaces a, cpubind_namespaces b)
+{
+    return a.pid == b.pid && a.time == b.time;
+}
+
+/* Reads those of this process. Rules: pid_namespaces(7), time_namespaces(7).
  *   in      root: "/"
- *   out     *out: its inode; 0: the first one of the host, or the kernel has none
- *   errors  those of readlinkat(2), but for ENOENT; EILSEQ: the text is no such link. The
+ *   errors  those of readlinkat(2), "pid namespace"; EILSEQ: the text is no such link. The
  *           namespace is not known then, and no number of a process can be trusted */
-cpubind_linux_fault cpubind_pid_namespace(cpubind_root *root, uint64_t *out);
+cpubind_linux_fault cpubind_namespaces_read(cpubind_root *root, cpubind_namespaces *out);
 
 /* Reads /proc/<pid>/task/<tid>/stat; tid 0: of the main thread, whose numbers are those of the
  * process. (/proc/<pid>/stat adds up the times of all threads, which takes much longer.)
