@@ -109,6 +109,10 @@ static const row rows[] = {
       "each of the rules cuts the pools of the whole host in its own way, so that two workers "
       "get the same CPUs", RESTART_WORKERS},
      doctor_check_rules, ONCE},
+    {{"wrong_device", CPUBIND_SEVERITY_SEVERE,
+      "it runs far from its device, on CPUs that the workers of another one are bound to, too",
+      NULL},
+     doctor_check_device, PER_PLAN},
     {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
       "workers of NPUs and workers of the others run on the same CPUs",
       "give the workers of the others --exclude with the rest, as the warning of cpubind plan "

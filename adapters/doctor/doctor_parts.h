@@ -160,6 +160,7 @@ doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others,
     doctor_check_quota;
 /* doctor_rules.c */
 doctor_check_run doctor_check_rules;
+doctor_check_run doctor_check_device;
 /* doctor_processes.c */
 doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_omp,
     doctor_check_cpuset_overlap, doctor_check_cpuset_far, doctor_check_cpuset_split,

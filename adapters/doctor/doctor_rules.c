@@ -1,9 +1,9 @@
-/* doctor_rules.c - the check of records: are all processes bound by plans of the same rules
+/* doctor_rules.c - the checks of records: by plans of which rules, and of which devices
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source. Of a record it reads the lines "process PID START" and "rules WORD"
- * alone, as adapters/linux/bind writes them; one without the second says nothing. No folder is
- * no record. A record of a process that has ended does not count.
+ * Pure but for the source. Of a record it reads the lines "process PID START", "rules WORD",
+ * "npu N" and "pci ADDRESS" alone, as adapters/linux/bind writes them; one without a line says
+ * nothing of it. No folder is no record. A record of a process that has ended does not count.
  */
 #include "../text/procfs.h"
 #include "doctor_parts.h"
@@ -132,4 +132,67 @@ void doctor_check_rules(doctor *d)
     f->command = doctor_keep(d, command.text);
     f->number[0] = (cpubind_doctor_number){"processes", c.n[0]};
     f->number[1] = (cpubind_doctor_number){"others", c.n[1]};
+}
+
+/* == Devices ================================================================ */
+
+/* Whether a record is of a binding to one of the devices that its process uses, those of worker
+ * i and of the workers after it; also one that names no device. */
+static int is_of_its_device(const doctor *d, int32_t i, cpubind_input record)
+{
+    const cpubind_piece npu = rest_of_line(record, "npu "), pci = rest_of_line(record, "pci ");
+    for (int32_t k = i; k < d->n_worker; k++) {
+        const doctor_worker *w = &d->worker[k];
+        char address[CPUBIND_PCI_ADDRESS_MAX];
+        if (w->pid != d->worker[i].pid)
+            continue;
+        (void)cpubind_pci_format(address, &w->facts->device[w->npu].pci);
+        if (npu.len > 0 ? doctor_number(record.data, npu) == w->facts->device[w->npu].logic
+                        : pci.len == 0 || doctor_is(record.data + pci.at, pci.len, address))
+            return 1;
+    }
+    return 0;
+}
+
+static void check_device(doctor *d, int32_t i)
+{
+    const doctor_worker *w = &d->worker[i];
+    doctor_text path = {"", 0}, evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    cpubind_input record;
+    cpubind_piece of;
+    doctor_add(&path, "%s/%d.record", RECORDS, (int)w->pid);
+    record = d->source->read(d->source->ctx, path.text);
+    if (record.state != CPUBIND_INPUT_PRESENT) {
+        if (record.state != CPUBIND_INPUT_ABSENT)
+            doctor_gap(d, path.text, record);
+        return;
+    }
+    if (!is_alive(d, w->pid, record, rest_of_line(record, "process ")) ||
+        is_of_its_device(d, i, record))
+        return;
+    of = rest_of_line(record, "npu ");
+    doctor_add(&evidence, "process %d uses %s, and is bound to the CPUs of %s", (int)w->pid,
+               doctor_name(d, w), of.len > 0 ? "npu" : "");
+    if (of.len == 0)
+        of = rest_of_line(record, "pci ");
+    doctor_add_bytes(&evidence, record.data + of.at, of.len);
+    doctor_add_apply(d, w, &command);
+    f = doctor_find(d);
+    doctor_set_device(d, w, f);
+    f->pid = w->pid;
+    f->input = doctor_keep(d, path.text);
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+}
+
+void doctor_check_device(doctor *d)
+{
+    for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
+        int is_done = 0;
+        for (int32_t k = 0; k < i; k++)
+            is_done |= d->worker[k].pid == d->worker[i].pid;
+        if (!is_done)
+            check_device(d, i);
+    }
 }

@@ -31,13 +31,13 @@ adapters/service        2031    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words             0    5600
-adapters/api            9877    1000
-adapters/doctor         2632    2000
+adapters/api            9875    1000
+adapters/doctor         2693    2000
 adapters/measure        2020    1700
-adapters/cli           13828    7500
+adapters/cli           13824    7500
 adapters/nri            1204    1000
 adapters/slurm           261     260
-adapters/python          700     700
+adapters/python          696     700
 adapters/cpp             463     440
 adapters/packaging       806     400
 fuzz                    400     400

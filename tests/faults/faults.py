@@ -34,7 +34,7 @@ import scenes  # noqa: E402
 import world   # noqa: E402
 
 AT_A_TIME = 3 * (os.cpu_count() or 1)
-SAMPLE = 4  # faults of a scene
+SAMPLE = 3  # faults of a scene
 FEW = 5  # in a scene that waits, one of so many that have come in another
 
 # How the world of a scene starts.
