@@ -429,8 +429,10 @@ static int is_known(cpubind_host_bind *h, host_entry *e, char name[sizeof e->row
             fail(h, e, CPUBIND_LINUX_ERR_OPEN, why);
         return 0;
     }
-    if (e->start == 0)
-        e->start = e->order_start = stat.start;
+    if (!why.error && e->start != stat.start && e->row.state != CPUBIND_HOST_BOUND) {
+        e->start = e->order_start = stat.start; /* the number may be that of another one now */
+        *e->row.name = '\0';
+    }
     if (!*e->row.name)
         e->row.has_program = cpubind_bind_program(e->row.pid, h->sys, e->row.name);
     return 1;

@@ -369,4 +369,21 @@ unread_claims_bind_nobody() {
         says 0 "" "$CPUBIND" apply --all && both_are_bound
 }
 check "what was let go and cannot be read binds nobody" unread_claims_bind_nobody
+
+# A worker that was let go ends, and the next one has its number before the service looks again.
+a_number_that_is_used_again_is_bound() {
+    kill_service
+    settings && start_on 5 && first=$worker && start_service && becomes is_on "$first" "$a" &&
+        says 0 "" "$CPUBIND" restore --pid "$first" && is_on "$first" "$before" &&
+        kill -STOP "$service" && end_worker "$first" || return 1
+    for before_it in 1 2 3 4 5 6 7 8; do # what start_on runs has numbers, too
+        echo $((first - before_it)) >/proc/sys/kernel/ns_last_pid
+        start_on 5 && [ "$worker" -ne "$first" ] || break
+        end_worker
+    done
+    [ "$worker" -eq "$first" ] && kill -CONT "$service" && becomes is_on "$worker" "$a"
+}
+check "a worker that has the number of one that was let go is bound" \
+    a_number_that_is_used_again_is_bound
+kill_service
 finish
