@@ -871,6 +871,22 @@ static void explain_own_files(const api_bound *bound, const cpubind_linux_fault 
             bound->is_reading ? "" : ", so nothing was changed");
 }
 
+/* Explains a record that is not this caller's to change. */
+static void explain_other_record(const api_bound *bound, const cpubind_linux_fault *fault,
+                                 api_text *why)
+{
+    if (strcmp(fault->what, "another namespace") == 0)
+        api_add(why,
+                "the record of process %d is of another pid or time namespace, where the "
+                "number is that of another process: it stays; restore it there",
+                (int)bound->pid);
+    else
+        api_add(why,
+                "process %d is bound already by another user, whose record is %s: that user "
+                "has to restore it first: cpubind restore --pid %d",
+                (int)bound->pid, bound->other_path, (int)bound->pid);
+}
+
 int api_explain_bind(const api_options *options, const api_bound *bound,
                      cpubind_linux_status status, const cpubind_linux_fault *fault,
                      api_text *why)
@@ -901,17 +917,7 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         api_add(why, "wait until it has ended, or end it");
         return API_REFUSED;
     case CPUBIND_LINUX_ERR_EXISTS:
-        if (strcmp(fault->what, "another namespace") == 0)
-            api_add(why,
-                    "the record of process %d is of another pid or time namespace, where the "
-                    "number is that of another process: it stays; restore it there",
-                    (int)bound->pid);
-        else
-            api_add(
-                why,
-                "process %d is bound already by another user, whose record is %s: that user "
-                "has to restore it first: cpubind restore --pid %d",
-                (int)bound->pid, bound->other_path, (int)bound->pid);
+        explain_other_record(bound, fault, why);
         return API_REFUSED;
     case CPUBIND_LINUX_ERR_NOT_FORCED:
         explain_not_forced(bound, fault, why);
