@@ -206,10 +206,11 @@ static int is_mount_of_proc(const char *line, int32_t len)
     return starts(line + at, len - at, "/proc ") || starts(line + at, len - at, "/proc/");
 }
 
-/* Of a record: whose it is, and by which rules. */
+/* Of a record: whose it is, of which device, and by which rules. */
 static int is_of_record(const char *line, int32_t len)
 {
-    return starts(line, len, "process ") || starts(line, len, "rules ");
+    return starts(line, len, "process ") || starts(line, len, "rules ") ||
+           starts(line, len, "npu ") || starts(line, len, "pci ");
 }
 
 static int32_t distill_lines(char *text, int32_t len,

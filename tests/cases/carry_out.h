@@ -204,6 +204,16 @@ static inline void carry_all(const char *folder, const called *c)
     json_decref(plan);
 }
 
+/* The record of a process is of another device now, if it has one. */
+static inline void carry_record(const char *folder, int pid, const char *number)
+{
+    char line[128];
+    (void)snprintf(line, sizeof line,
+                   "f=run/cpubind/%d.record; [ ! -e $f ] || sed -i 's/^npu .*/npu %s/' $f", pid,
+                   number);
+    shell(folder, line);
+}
+
 /* cpubind apply: threads to the roles of the plan, memory to its node; the interrupts of the
  * NPUs are where the right host has them. cpubind run: the worker is started again, bound. */
 static inline void carry_cpubind(const char *folder, const called *c, int pid)
@@ -216,6 +226,8 @@ static inline void carry_cpubind(const char *folder, const called *c, int pid)
     assert_true(is_run || strcmp(c->word[1], "apply") == 0);
     assert_non_null(npu);
     assert_memory_equal(npu, "npu", 3);
+    if (!is_run)
+        carry_record(folder, pid, npu + 3);
     plan = json_of(RUN("plan", "--json", "--root", folder, scope ? "--scope" : NULL, scope));
     for (size_t i = 0; i < json_array_size(json_object_get(plan, "devices")); i++) {
         const json_t *row = npu_at(plan, i);

@@ -76,8 +76,8 @@ check "a process bound by other rules is named" names_other_rules
 
 names_the_form_of_a_record() {
     record=/run/cpubind/$first.record
-    cp "$record" "$out/record" && echo "cpubind-record 7 9.9.9" >"$record" &&
-        says 3 "the record of process $first has form 7, which cpubind 9.9.9 wrote" apply_all
+    cp "$record" "$out/record" && echo "cpubind-record 8 9.9.9" >"$record" &&
+        says 3 "the record of process $first has form 8, which cpubind 9.9.9 wrote" apply_all
     result=$?
     cp "$out/record" "$record" && says 0 "put back" "$CPUBIND" restore --all && return $result
 }

@@ -37,7 +37,8 @@ static int may_return(cpubind_binding *b, int32_t set)
     cpubind_record *r = &b->record;
     int32_t common = set;
     for (int32_t i = 0; i < r->n_placed && r->sets.set[common].n > 0; i++)
-        (void)cpubind_cpu_sets_common(&r->sets, b->sys, set, r->placed[i], &common);
+        if (cpubind_cpu_sets_common(&r->sets, b->sys, set, r->placed[i], &common).error)
+            return 0;
     return r->sets.set[common].n == 0;
 }
 
