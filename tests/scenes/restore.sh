@@ -81,7 +81,8 @@ check_worker "what the dead leave is removed, and restore --ended restores it" \
 
 # One whose writer lives, or may live in another pid namespace, stays.
 killed_writers_leave_nothing() {
-    mkdir -p /run/cpubind
+    "$CPUBIND" restore --all --quiet # the worker of the check before
+    mkdir -p /run/cpubind || return 1
     for left in .host.record.999999.0 .service.claims.999999.12 .host.record.$$.0; do
         touch -d "@$(($(date +%s) - 120))" "/run/cpubind/$left.tmp" || return 1
     done
