@@ -22,10 +22,10 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           3500    1700
 adapters/model          3595    1400
-adapters/ascend         6348    2500
+adapters/ascend         6349    2500
 adapters/pci            1361    1300
 adapters/plan           2820    1200
-adapters/linux         12851    9500
+adapters/linux         12852    9500
 adapters/host           4448    3300
 adapters/service        2031    1500
 adapters/sqlite          953     600
@@ -69,7 +69,7 @@ binder_is_small() {
     lines=$(awk -F , -v core="^adapters/linux/($core)\\.[ch]$" '
         $2 ~ core && $2 !~ /irqbalance/ { sum += $5 }
         END { print sum + 0 }' "$out/lines")
-    is_small "$lines" 6698
+    is_small "$lines" 6699
 }
 check "the binder is small: goal 6000" binder_is_small
 
