@@ -185,10 +185,9 @@ typedef struct api_options {
     int has_index;                      /* --index is given */
     int distances;                      /* plan: the map has distances */
     int no_lists;                       /* plan: without the long lists of the text */
-    const char *svg;                    /* plan, measure: the file of a picture; "-": stdout; or
-                                           NULL */
+    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
     const char *explain;                /* plan: what is explained in place of it; or NULL */
-    const char *output;                 /* -o of capture and measure */
+    const char *output;                 /* -o of capture */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace, is_dry;
     int shapes;                      /* import: keeps the shapes of hosts alone */

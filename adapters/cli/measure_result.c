@@ -1,8 +1,8 @@
 /* measure_result.c - the result of a measurement: as JSON, and as text
  * SPDX-License-Identifier: MIT
  *
- * Reads files of --output that others have written: a key that is missing or of another kind is
- * an empty text or 0.
+ * Reads the last one, which another version may have written: a key that is missing or of
+ * another kind is an empty text or 0.
  */
 #include "measure_result.h"
 

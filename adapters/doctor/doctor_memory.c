@@ -155,7 +155,7 @@ static void find(doctor *d, const doctor_worker *w, const memory *m, const char 
                  int64_t far, const doctor_text *command)
 {
     doctor_text evidence = {"", 0}, value = {"", 0};
-    cpubind_doctor_finding *f = doctor_find(d);
+    cpubind_doctor_finding *f;
     doctor_add_mib(&evidence, far);
     doctor_add(&evidence, " of the %s of process %d, which drives %s, are not on node %d", what,
                (int)w->pid, doctor_name(d, w), (int)m->node);
@@ -166,10 +166,7 @@ static void find(doctor *d, const doctor_worker *w, const memory *m, const char 
         doctor_add(&value, "%snode %d: ", value.len ? ", " : "", (int)node);
         doctor_add_mib(&value, bytes);
     }
-    doctor_set_device(d, w, f);
-    f->pid = w->pid;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command->text);
+    f = doctor_find_of(d, w, &evidence, command);
     f->input = m->input;
     f->value = doctor_keep(d, value.text);
     f->number[0] = (cpubind_doctor_number){"far_bytes", far};
@@ -181,16 +178,13 @@ static void find_policy_of(doctor *d, const doctor_worker *w, const memory *m,
                            const doctor_text *command)
 {
     doctor_text evidence = {"", 0};
-    cpubind_doctor_finding *f = doctor_find(d);
+    cpubind_doctor_finding *f;
     doctor_add_mib(&evidence, m->by_policy);
     doctor_add(&evidence,
                " of the memory of process %d, which drives %s, have a policy that asks for "
                "other nodes than %d",
                (int)w->pid, doctor_name(d, w), (int)m->node);
-    doctor_set_device(d, w, f);
-    f->pid = w->pid;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command->text);
+    f = doctor_find_of(d, w, &evidence, command);
     f->input = m->input;
     f->value = doctor_keep(d, m->policy.text);
     f->number[0] = (cpubind_doctor_number){"policy_bytes", m->by_policy};

@@ -148,6 +148,10 @@ const char *doctor_name(doctor *d, const doctor_worker *w);
 const char *doctor_option(doctor *d, const doctor_worker *w);
 void doctor_add_apply(doctor *d, const doctor_worker *w, doctor_text *to);
 
+/* A finding about a worker, with the evidence and the command as they are now. */
+cpubind_doctor_finding *doctor_find_of(doctor *d, const doctor_worker *w,
+                                       const doctor_text *evidence, const doctor_text *command);
+
 /* == Checks: each finds its faults, or notes what it lacks ================== */
 
 typedef void doctor_check_run(doctor *d);
@@ -159,8 +163,7 @@ doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offl
 doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others,
     doctor_check_quota;
 /* doctor_rules.c */
-doctor_check_run doctor_check_rules;
-doctor_check_run doctor_check_device;
+doctor_check_run doctor_check_rules, doctor_check_device;
 /* doctor_processes.c */
 doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_omp,
     doctor_check_cpuset_overlap, doctor_check_cpuset_far, doctor_check_cpuset_split,

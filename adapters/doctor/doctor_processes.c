@@ -135,8 +135,7 @@ const char *doctor_option(doctor *d, const doctor_worker *w)
     return doctor_keep(d, option.text);
 }
 
-/* A finding about a worker, with the evidence and the command as they are now. */
-static cpubind_doctor_finding *find_of(doctor *d, const doctor_worker *w,
+cpubind_doctor_finding *doctor_find_of(doctor *d, const doctor_worker *w,
                                        const doctor_text *evidence, const doctor_text *command)
 {
     cpubind_doctor_finding *f = doctor_find(d);
@@ -271,7 +270,7 @@ void doctor_check_one_cpu(doctor *d)
         doctor_add_apply(d, w, &command);
         doctor_add(&input, "proc/%d/task/%d/status", (int)w->pid, (int)m.tid);
         doctor_add(&value, "Cpus_allowed_list: %d", (int)m.cpu);
-        f = find_of(d, w, &evidence, &command);
+        f = doctor_find_of(d, w, &evidence, &command);
         f->tid = m.tid;
         f->input = doctor_keep(d, input.text);
         f->value = doctor_keep(d, value.text);
@@ -336,7 +335,7 @@ void doctor_check_omp(doctor *d)
             continue;
         doctor_add(&evidence, "process %d, which drives %s, was started with %s", (int)w->pid,
                    doctor_name(d, w), text.text);
-        cpubind_doctor_finding *f = find_of(d, w, &evidence, &command);
+        cpubind_doctor_finding *f = doctor_find_of(d, w, &evidence, &command);
         f->input = doctor_keep(d, name.text);
         f->value = doctor_keep(d, text.text);
     }
@@ -442,7 +441,7 @@ static void check_pair(doctor *d, const cpuset *set, int32_t i)
         doctor_add(&command, " --scope host && ");
         doctor_add_apply(d, b, &command);
         doctor_add(&command, " --scope host");
-        f = find_of(d, a, &evidence, &command);
+        f = doctor_find_of(d, a, &evidence, &command);
         f->input = set[i].input;
         f->value = set[i].value;
         f->cpu = doctor_keep_cpus(d, d->cpu, n);
@@ -516,7 +515,7 @@ void doctor_check_cpuset_far(doctor *d)
                    set[i].value, doctor_name(d, w));
         doctor_add_cpus(&evidence, near.cpu, near.n);
         add_write_cpuset(d, &set[i], join_near(d, set, i), cpu_files.written, &command);
-        f = find_of(d, w, &evidence, &command);
+        f = doctor_find_of(d, w, &evidence, &command);
         f->input = set[i].input;
         f->value = set[i].value;
         f->cpu = set[i].cpu;
@@ -554,7 +553,7 @@ static void check_split_cpuset(doctor *d, const doctor_worker *w, const cpuset *
             d->cpu[n_all++] = cpu;
     }
     add_write_cpuset(d, set, n_all, cpu_files.written, &command);
-    f = find_of(d, w, &evidence, &command);
+    f = doctor_find_of(d, w, &evidence, &command);
     f->input = set->input;
     f->value = set->value;
     f->cpu = cut;
@@ -642,7 +641,7 @@ static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t
         return;
     doctor_add(&evidence, " have one mask, %s, which is narrower than the cpuset, %s",
                mask[i].value, set[i].value);
-    f = find_of(d, w, &evidence, &command);
+    f = doctor_find_of(d, w, &evidence, &command);
     f->input = mask[i].input;
     f->value = mask[i].value;
     f->cpu = mask[i].cpu;
@@ -693,7 +692,7 @@ void doctor_check_cpuset_mems(doctor *d)
                    "%s",
                    (int)w->pid, set[i].value, (int)node, doctor_name(d, w));
         add_write_cpuset(d, &set[i], join_nodes(d, set, i), node_files.written, &command);
-        f = find_of(d, w, &evidence, &command);
+        f = doctor_find_of(d, w, &evidence, &command);
         f->input = set[i].input;
         f->value = set[i].value;
         f->number[0] = (cpubind_doctor_number){"node", node};

@@ -30,8 +30,9 @@ static cpubind_piece rest_of_line(cpubind_input record, const char *word)
 }
 
 /* Whether the process of a record lives: its start is that of the record, "PID START". */
-static int is_alive(doctor *d, int32_t pid, cpubind_input record, cpubind_piece process)
+static int is_alive(doctor *d, int32_t pid, cpubind_input record)
 {
+    const cpubind_piece process = rest_of_line(record, "process ");
     const char *at = record.data + process.at, *const end = at + process.len;
     doctor_text name = {"", 0};
     cpubind_input answer;
@@ -46,24 +47,29 @@ static int is_alive(doctor *d, int32_t pid, cpubind_input record, cpubind_piece 
         at++;
     for (at++; at < end && *at >= '0' && *at <= '9'; at++)
         start = start * 10 + (uint64_t)(*at - '0');
-    return start == stat.start;
+    return process.len > 0 && start == stat.start;
+}
+
+/* Reads the record of a process. Returns whether there is one, and its process lives. */
+static int read_record(doctor *d, const char *path, int32_t pid, cpubind_input *out)
+{
+    *out = d->source->read(d->source->ctx, path);
+    if (out->state != CPUBIND_INPUT_PRESENT && out->state != CPUBIND_INPUT_ABSENT)
+        doctor_gap(d, path, *out);
+    return out->state == CPUBIND_INPUT_PRESENT && is_alive(d, pid, *out);
 }
 
 static void count_record(counting *c, const char *path, int32_t pid)
 {
     doctor *d = c->d;
-    const cpubind_input record = d->source->read(d->source->ctx, path);
-    const cpubind_piece process = rest_of_line(record, "process "),
-                        rules = rest_of_line(record, "rules ");
     doctor_text word = {"", 0};
+    cpubind_input record;
+    cpubind_piece rules;
     int is_other;
-    if (record.state == CPUBIND_INPUT_ABSENT)
-        return; /* it was removed since */
-    if (record.state != CPUBIND_INPUT_PRESENT) {
-        doctor_gap(d, path, record);
+    if (!read_record(d, path, pid, &record))
         return;
-    }
-    if (rules.len == 0 || process.len == 0 || !is_alive(d, pid, record, process))
+    rules = rest_of_line(record, "rules ");
+    if (rules.len == 0)
         return;
     doctor_add_bytes(&word, record.data + rules.at, rules.len);
     is_other = c->rules[0] && !doctor_is(word.text, word.len, c->rules[0]);
@@ -158,18 +164,10 @@ static void check_device(doctor *d, int32_t i)
 {
     const doctor_worker *w = &d->worker[i];
     doctor_text path = {"", 0}, evidence = {"", 0}, command = {"", 0};
-    cpubind_doctor_finding *f;
     cpubind_input record;
     cpubind_piece of;
     doctor_add(&path, "%s/%d.record", RECORDS, (int)w->pid);
-    record = d->source->read(d->source->ctx, path.text);
-    if (record.state != CPUBIND_INPUT_PRESENT) {
-        if (record.state != CPUBIND_INPUT_ABSENT)
-            doctor_gap(d, path.text, record);
-        return;
-    }
-    if (!is_alive(d, w->pid, record, rest_of_line(record, "process ")) ||
-        is_of_its_device(d, i, record))
+    if (!read_record(d, path.text, w->pid, &record) || is_of_its_device(d, i, record))
         return;
     of = rest_of_line(record, "npu ");
     doctor_add(&evidence, "process %d uses %s, and is bound to the CPUs of %s", (int)w->pid,
@@ -178,12 +176,7 @@ static void check_device(doctor *d, int32_t i)
         of = rest_of_line(record, "pci ");
     doctor_add_bytes(&evidence, record.data + of.at, of.len);
     doctor_add_apply(d, w, &command);
-    f = doctor_find(d);
-    doctor_set_device(d, w, f);
-    f->pid = w->pid;
-    f->input = doctor_keep(d, path.text);
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    doctor_find_of(d, w, &evidence, &command)->input = doctor_keep(d, path.text);
 }
 
 void doctor_check_device(doctor *d)

@@ -635,11 +635,6 @@ cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)
 
 /* == Watching =============================================================== */
 
-static int has_ended(cpubind_host_bind *h, const host_entry *e)
-{
-    return cpubind_has_ended(&h->root, e->row.pid, e->start);
-}
-
 /* Counts the periods in a row at whose end threads had been moved elsewhere: not those that
  * were just born, which are where main threads are. */
 static void count_moved_back(cpubind_host_bind *h, host_entry *e)
@@ -664,7 +659,7 @@ static void look_again(cpubind_host_bind *h, host_entry *e, const cpubind_group_
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
-    if (news->has_ended && has_ended(h, e)) {
+    if (news->has_ended && cpubind_has_ended(&h->root, e->row.pid, e->start)) {
         end_entry(h, e);
         return;
     }
@@ -743,7 +738,7 @@ void cpubind_host_bind_end(cpubind_host_bind *h)
 {
     begin_call(h);
     for (int32_t i = 0; i < h->n; i++)
-        if (has_ended(h, h->entry[i]))
+        if (cpubind_has_ended(&h->root, h->entry[i]->row.pid, h->entry[i]->start))
             end_entry(h, h->entry[i]);
 }
 
@@ -821,6 +816,30 @@ cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid,
 
 /* == Verifying ============================================================== */
 
+/* Fills row->other_device, by a binding of its process, or NULL. Returns whether there is
+ * one. */
+static int compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
+                          const cpubind_binding *b)
+{
+    const char *pci = b ? cpubind_bind_pci(b) : "";
+    const int32_t number = b ? cpubind_bind_device(b) : -1;
+    row->other_device[0] = '\0';
+    if (row->device < 0 || row->n_device != 1 || row->parent || (!*pci && number < 0) ||
+        (row->number >= 0 ? !*pci && number == row->number : strcmp(pci, row->pci) == 0))
+        return 0;
+    (void)cpubind_recorded_name(&h->facts.facts, number, pci, row->other_device);
+    return 1;
+}
+
+cpubind_host_state cpubind_host_state_of(const cpubind_host_bind *h, cpubind_host_row *row,
+                                         const cpubind_binding *binding)
+{
+    return !row->report->has_goal ? CPUBIND_HOST_UNBOUND
+           : compare_device(h, row, binding) || cpubind_bind_has_drifted(row->report)
+               ? CPUBIND_HOST_DRIFTED
+               : CPUBIND_HOST_RIGHT;
+}
+
 static void verify_entry(cpubind_host_bind *h, host_entry *e)
 {
     cpubind_linux_fault fault = {.what = ""};
@@ -840,13 +859,8 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
         (void)cpubind_host_keep_main_text(h, e, e->row.report->main);
     if (status != CPUBIND_LINUX_OK)
         fail(h, e, status, fault);
-    else if (!e->row.report->has_goal)
-        set_state(e, CPUBIND_HOST_UNBOUND);
     else
-        set_state(e, cpubind_bind_has_drifted(e->row.report) ||
-                             cpubind_host_compare_device(h, &e->row, e->binding)
-                         ? CPUBIND_HOST_DRIFTED
-                         : CPUBIND_HOST_RIGHT);
+        set_state(e, cpubind_host_state_of(h, &e->row, e->binding));
     if (e->device < 0 && e->row.report)
         cpubind_host_name_recorded(h, e);
 }
@@ -875,26 +889,13 @@ int32_t cpubind_host_bind_n(const cpubind_host_bind *h)
     return h->n;
 }
 
-int cpubind_host_compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
-                                const cpubind_binding *b)
-{
-    const char *pci = b ? cpubind_bind_pci(b) : "";
-    const int32_t number = b ? cpubind_bind_device(b) : -1;
-    row->other_device[0] = '\0';
-    if (row->device < 0 || row->n_device != 1 || row->parent || (!*pci && number < 0) ||
-        (row->number >= 0 ? !*pci && number == row->number : strcmp(pci, row->pci) == 0))
-        return 0;
-    (void)cpubind_recorded_name(&h->facts.facts, number, pci, row->other_device);
-    return 1;
-}
-
 const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i)
 {
     h->entry[i]->row.binding = h->entry[i]->binding;
     h->entry[i]->row.allowed = (cpubind_cpus){h->entry[i]->allowed, h->entry[i]->n_allowed};
     h->entry[i]->row.claimed = (cpubind_cpus){h->entry[i]->claimed, h->entry[i]->n_claimed};
     h->entry[i]->row.is_claim_held = host_is_claim_held(h->entry[i]);
-    (void)cpubind_host_compare_device(h, &h->entry[i]->row, h->entry[i]->binding);
+    (void)compare_device(h, &h->entry[i]->row, h->entry[i]->binding);
     return &h->entry[i]->row;
 }
 

@@ -254,10 +254,11 @@ const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_
 /* How many programs may use a device, and nobody knows: their files may not be read. */
 int32_t cpubind_host_bind_unseen(const cpubind_host_bind *h);
 
-/* Fills row->other_device, by a binding of its process, or NULL.
- *   returns whether there is one */
-int cpubind_host_compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
-                                const cpubind_binding *binding);
+/* The state of a process that was verified: UNBOUND, DRIFTED or RIGHT. Fills
+ * row->other_device.
+ *   in      row->report: of that; binding: its own */
+cpubind_host_state cpubind_host_state_of(const cpubind_host_bind *h, cpubind_host_row *row,
+                                         const cpubind_binding *binding);
 
 /* The facts and the plan of the last call. */
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);

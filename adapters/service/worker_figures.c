@@ -43,11 +43,7 @@ static void visit_row(const cpubind_host_bind *host, cpubind_host_row *row,
             (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
         }
         if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
-            row->state = !row->report->has_goal ? CPUBIND_HOST_UNBOUND
-                         : cpubind_bind_has_drifted(row->report) ||
-                                 cpubind_host_compare_device(host, row, b)
-                             ? CPUBIND_HOST_DRIFTED
-                             : CPUBIND_HOST_RIGHT;
+            row->state = cpubind_host_state_of(host, row, b);
     }
     visit(ctx, row);
     cpubind_bind_close(b);

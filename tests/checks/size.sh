@@ -26,13 +26,13 @@ adapters/ascend         6349    2500
 adapters/pci            1361    1300
 adapters/plan           2820    1200
 adapters/linux         12852    9500
-adapters/host           4448    3300
-adapters/service        2031    1500
+adapters/host           4447    3300
+adapters/service        2027    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words             0    5600
 adapters/api            9879    1000
-adapters/doctor         2693    2000
+adapters/doctor         2679    2000
 adapters/measure        2020    1700
 adapters/cli           13824    7500
 adapters/nri            1204    1000

@@ -38,8 +38,8 @@ static void remove_left(const sweeping *s, const char *name)
         (void)s->root->sys->unlinkat(s->dir, name, 0);
 }
 
-/* Adds the pid of "4711.record" if the process has ended, and of
- * what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
+/* Adds the pid of "4711.record" if the process has ended, and of what is there only while
+ * cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
     sweeping *s = (sweeping *)ctx;
