@@ -117,6 +117,7 @@ seconds() {
 }
 
 service= # below
+watcher=
 # Waits until a command succeeds, for as long as a busy machine may need.
 becomes() { # command ...
     read -r up _ </proc/uptime
@@ -127,6 +128,7 @@ becomes() { # command ...
             echo "never: $*"
             cat "$out/becomes"
             [ -z "$service" ] || cat "$out/service.log"
+            [ -z "$watcher" ] || cat "$out/watched"
             return 1
         }
         sleep "${pause:-0.05}"
