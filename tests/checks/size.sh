@@ -40,8 +40,8 @@ adapters/slurm           261     260
 adapters/python          696     700
 adapters/cpp             463     440
 adapters/packaging       806     400
-fuzz                    400     400
-tests                 40000   30000'
+fuzz                     400     400
+tests                  40000   30000'
 
 cloc --quiet --csv --by-file --include-lang='C,C/C++ Header,C++,Python,Bourne Shell,Bourne Again Shell' \
     cpubind.h adapters tests fuzz >"$out/lines" || exit 1
