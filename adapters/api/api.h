@@ -30,6 +30,7 @@ enum api_status {
 
 /* == Words ================================================================== */
 
+enum { API_MAX_KEYS = 40 };  /* of the settings */
 enum { API_MAX_QUOTE = 80 }; /* bytes of a text that is quoted in a message */
 
 /* A message that is built in parts. A longer one is cut. */
@@ -249,7 +250,12 @@ typedef struct api_options {
     int n_word;
     const char *arg[API_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
     int n_arg;
-    int help, version; /* with one of them, no other option is checked */
+    /* The settings of the host (settings.h), by the row of api_keys: as bits the keys that an
+     * option has said, and those that counted; of the file the last value of each, or NULL. */
+    uint64_t given, counted;
+    char *conf_text, *conf_value[API_MAX_KEYS];
+    int settings_status; /* run: why there are none; else 0 */
+    int help, version;   /* with one of them, no other option is checked */
 } api_options;
 
 /* Sets every option to its usual value. */

@@ -76,6 +76,11 @@ typedef struct call_source {
     char *name;                      /* the folder, for messages; NULL: a live host */
 } call_source;
 
+/* Takes the settings of a host, as api_take_settings does.
+ *   in      source: NULL: this host; its mutex is held */
+int call_take_settings(const call_source *source, int commands, call_options *options,
+                       api_text *why);
+
 /* A file of a host of cpb_host_empty. */
 typedef struct call_file {
     struct call_file *next;

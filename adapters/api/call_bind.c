@@ -147,16 +147,20 @@ static int plan_process(cpb_binding *b, api_text *why)
     return status;
 }
 
-/* Finds the device that is named: on the host, else on this one. Returns the status, with the
- * reason in *why. */
+/* Takes the settings of the host, else of this one, and finds the device that is named. Returns
+ * the status, with the reason in *why. */
 static int find_devices(cpb_binding *b, api_text *why)
 {
     api_options *o = &b->options.options;
     int status;
-    if (!b->source)
-        return api_find_devices(NULL, o, why);
+    if (!b->source) {
+        status = call_take_settings(NULL, API_BIND_CALL, &b->options, why);
+        return status == API_DONE ? api_find_devices(NULL, o, why) : status;
+    }
     cpubind_mutex_lock(b->source->mutex);
-    status = api_find_devices(&b->source->host.source, o, why);
+    status = call_take_settings(b->source, API_BIND_CALL, &b->options, why);
+    if (status == API_DONE)
+        status = api_find_devices(&b->source->host.source, o, why);
     cpubind_mutex_unlock(b->source->mutex);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "../text/slurm_step.h"
 #include "call.h"
 #include "device_plan.h"
+#include "settings.h"
 
 /* == Hosts ================================================================== */
 
@@ -490,6 +491,13 @@ static cpubind_problem_code read_facts(void *ctx, cpubind_arena *arena)
                               &problem);
 }
 
+int call_take_settings(const call_source *source, int commands, call_options *options,
+                       api_text *why)
+{
+    return api_take_settings(source && source->name ? &source->host.source : NULL, commands,
+                             &options->options, why);
+}
+
 /* The facts for a request, kept or read now; NULL: they cannot be read, and the plan of the
  * request says why. The caller holds the mutex of the source, and drops them. `texts` are those
  * of the request. */
@@ -513,6 +521,8 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
         return NULL;
     facts->n_user = 1;
     if (!call_read_options(texts, API_PLAN, API_CASE | API_PLAN_CALL, &facts->options, NULL) ||
+        call_take_settings(source, API_CASE | API_PLAN_CALL, &facts->options, &why) !=
+            API_DONE ||
         api_find_devices(r.source, &facts->options.options, &why) != API_DONE ||
         cpubind_with_arena(NULL, &facts->arena, read_facts, &r) != CPUBIND_PROBLEM_NONE) {
         drop_facts(facts);
@@ -546,7 +556,9 @@ static int make_plan(cpb_plan *plan, const char *const *texts, api_text *why)
     api_options *options = &plan->options.options;
     int status;
     cpubind_mutex_lock(plan->source->mutex);
-    status = api_find_devices(source, options, why);
+    status = call_take_settings(plan->source, API_CASE | API_PLAN_CALL, &plan->options, why);
+    if (status == API_DONE)
+        status = api_find_devices(source, options, why);
     if (status == API_DONE && api_device_conflict(options)) {
         api_add(why, "%s", api_device_conflict(options));
         status = API_USAGE;

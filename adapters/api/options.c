@@ -13,6 +13,7 @@
 
 #include "../text/procfs.h"
 #include "device_plan.h"
+#include "settings.h"
 
 #define MAX_WATCH_SECONDS 3600
 #define MAX_PROCESSES     1024 /* that drive one NPU */
@@ -1063,6 +1064,14 @@ int api_add_option_words(const api_option *row, api_text *to)
 
 /* == Options by name ======================================================== */
 
+/* Notes that an option has said what a key of the settings says. */
+static void note_given(api_options *o, const api_option *row)
+{
+    const int32_t key = api_find_key(row->dashed + 2, length(row->dashed + 2));
+    if (key >= 0)
+        o->given |= (uint64_t)1 << key;
+}
+
 /* Whether an option of this value says no more than that it is not given, of any device. */
 static int is_usual(const char *value)
 {
@@ -1074,6 +1083,7 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
 {
     char *member = (char *)r->options + row->member;
     const int is_given = 1;
+    note_given(r->options, row);
     if (row->group == API_GROUP_NPUS && !is_usual(value))
         r->options->npu_option = row;
     if (row->read)
@@ -1133,6 +1143,7 @@ int api_read_setting(api_options *options, int commands, const char *key, char *
                    (next == 1 || wrong(&r, "not a number of seconds", value));
         if (!is_yes && strcmp(value, "no") != 0)
             return wrong(&r, "it takes yes or no", value);
+        note_given(options, row);
         memcpy((char *)options + row->member, &is_yes, sizeof is_yes);
         return 1;
     }
@@ -1184,5 +1195,6 @@ void api_free_options(api_options *options)
     for (int32_t i = 0; i < options->n_wish; i++)
         if (options->wish[i].kind == CPUBIND_WISH_LIST)
             free((void *)options->wish[i].cpus.cpu);
+    free(options->conf_text);
     memset(options, 0, sizeof *options);
 }

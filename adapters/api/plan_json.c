@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api.h"
+#include "settings.h"
 
 static void put_nodes(api_out *to, const cpubind_facts *facts, const api_row *row)
 {
@@ -126,6 +127,24 @@ static void put_asked(api_out *to, const cpubind_request *q, const cpubind_devic
     }
 }
 
+static void put_setting(void *ctx, const char *key, const char *value)
+{
+    api_out *to = (api_out *)ctx;
+    api_text text = {"", 0};
+    api_add(&text, "%s = %s", key, value);
+    api_json_text(to, NULL, text.text);
+}
+
+/* The settings of the host that counted, as lines of its file. */
+static void put_settings(api_out *to, const api_options *options, cpubind_rules rules)
+{
+    if (!options->counted)
+        return;
+    api_json_open(to, "settings", '[');
+    api_each_setting(options, rules, put_setting, to);
+    api_json_close(to, ']');
+}
+
 void api_json_plan(api_out *to, const api_planned *p, const api_options *options)
 {
     const cpubind_facts *facts = &p->facts;
@@ -140,6 +159,7 @@ void api_json_plan(api_out *to, const api_planned *p, const api_options *options
     api_json_text(to, "scope", cpubind_scope_word(facts->scope));
     api_json_text(to, "facts", facts->has_listed ? cpubind_origin_word(facts->origin) : NULL);
     api_json_text(to, "overlap", api_finding_word(plan->core.overlap));
+    put_settings(to, options, plan->rules);
     api_json_number(to, "rank", options->request.rank);
     if (ranked >= 0) {
         const api_row row = api_shown(facts, plan, ranked);

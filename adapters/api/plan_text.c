@@ -9,6 +9,7 @@
 #include "../model/vendor.h"
 #include "../text/cpulist.h"
 #include "device_plan.h"
+#include "settings.h"
 
 const char *api_strategy_word(cpubind_strategy strategy)
 {
@@ -471,13 +472,32 @@ void api_put_rules(api_out *to, cpubind_rules rules)
                                         : "as vllm-ascend binds");
 }
 
+static void put_value(void *ctx, const char *key, const char *value)
+{
+    api_out *to = (api_out *)ctx;
+    const int is_first = to->text[to->len - 1] == ':';
+    api_put(to, "%s %s = %s", is_first ? "" : ",", key, value);
+}
+
+/* The settings of the host that counted. */
+static void put_settings(api_out *to, const api_options *options, cpubind_rules rules)
+{
+    if (!options->counted)
+        return;
+    api_put(to, "settings of %s:", API_CONF_PATH);
+    api_each_setting(options, rules, put_value, to);
+    api_put_text(to, "\n");
+}
+
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options)
 {
     const cpubind_facts *facts = &planned->facts;
     const cpubind_device_plan *plan = &planned->plan;
     const int has_npu = plan->n_unit > 0 && plan->unit[0].rank < 0;
-    if (!options->quiet)
+    if (!options->quiet) {
+        put_settings(to, options, plan->rules);
         api_put_rules(to, plan->rules);
+    }
     if (has_npu)
         put_log_lines(to, facts, options, plan);
     if (options->quiet && has_npu)

@@ -76,6 +76,7 @@ static const group groups[] = {
       {"uname", RULE_ALWAYS},
       {"date", RULE_ALWAYS},
       {"etc/os-release", RULE_ALWAYS},
+      {"etc/cpubind.conf", RULE_ALWAYS},
       {"usr/local/Ascend/driver/version.info", RULE_ALWAYS},
       {"proc/sys/kernel/osrelease", RULE_ALWAYS},
       {INPUT_ONLINE, RULE_ALWAYS},

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "../api/device_plan.h"
+#include "../api/settings.h"
 #include "../host/host_bind.h"
 #include "../linux/terminal.h"
 #include "host_call.h"
 #include "output.h"
 #include "service_ask.h"
-#include "settings.h"
 
 /* A row as the functions of bind_common.h take it, until the next call. Its binding is that of
  * the host. */

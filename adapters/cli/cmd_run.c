@@ -293,7 +293,9 @@ static int starts_unbound(const api_options *o, int status)
 static int run(api_options *options, api_bound *bound)
 {
     int is_placeless = 0, is_by_numa = 0;
-    int status = choose_rank(options, bound->pid);
+    int status = options->settings_status;
+    if (status == API_DONE)
+        status = choose_rank(options, bound->pid);
     if (status == API_DONE)
         status = leave_service(options, bound);
     if (status == API_DONE)
@@ -326,7 +328,9 @@ static void take_memory(void)
 static int run_tree(api_options *options, api_bound *bound)
 {
     int has_started = 0;
-    int status = set_environment(options, NULL);
+    int status = options->settings_status;
+    if (status == API_DONE)
+        status = set_environment(options, NULL);
     if (status == API_DONE)
         status = cli_run_tree(options, child_signal, &has_started);
     if (has_started)

@@ -34,42 +34,11 @@ static void say(void *ctx, cpubind_position place, const char *text)
 }
 
 /* The value of a key as JSON: null without one, a list where it may repeat. */
-static json_t *value_json(const cli_settings *s, int32_t row)
+static json_t *value_json(const api_settings *s, int32_t row)
 {
-    const cli_key *key = &cli_keys[row];
-    const char *value = s->value[row] ? s->value[row] : key->usual;
+    const api_key *key = &api_keys[row];
+    const char *value = s->options.conf_value[row] ? s->options.conf_value[row] : key->usual;
     return key->repeats || !*value ? json_null() : cli_json_text(value);
-}
-
-/* Calls visit for each value of a key that repeats. The settings keep the last one alone; the
- * options keep all. */
-static void each_value(const cli_settings *s, const char *key,
-                       void (*visit)(void *ctx, const char *key, const char *value), void *ctx)
-{
-    const api_options *o = &s->options;
-    api_text text;
-    for (int32_t i = 0; !strcmp(key, "only") && i < o->n_only; i++)
-        visit(ctx, key, o->only[i]);
-    for (int32_t i = 0; !strcmp(key, "except") && i < o->n_except; i++)
-        visit(ctx, key, o->except[i]);
-    for (int32_t i = 0; i < o->n_metric; i++)
-        if (strcmp(key, o->metric[i].kind == API_METRIC_PAGE ? "metric" : "metric-command") ==
-            0)
-            visit(ctx, key, o->metric[i].text);
-    for (int32_t i = 0; !strcmp(key, "thread") && i < o->n_wish; i++) {
-        const cpubind_thread_wish *wish = &o->wish[i];
-        text = (api_text){"", 0};
-        api_add(&text, "%s=", wish->name);
-        if (wish->kind == CPUBIND_WISH_LIST)
-            api_add_list(&text, wish->cpus.cpu, wish->cpus.n);
-        else
-            api_add(&text, "%s",
-                    wish->kind == CPUBIND_WISH_POOL    ? "pool"
-                    : wish->kind == CPUBIND_WISH_KEEP  ? "keep"
-                    : wish->kind == CPUBIND_WISH_LEAVE ? "leave"
-                                                       : cpubind_role_word(wish->role));
-        visit(ctx, key, text.text);
-    }
 }
 
 static void print_value(void *ctx, const char *key, const char *value)
@@ -85,30 +54,31 @@ static void append_value(void *ctx, const char *key, const char *value)
     (void)json_array_append_new((json_t *)ctx, cli_json_text(value));
 }
 
-static int print_settings(const cli_settings *s, const char *path)
+static int print_settings(const api_settings *s, const char *path)
 {
     printf(path ? "# %s is right; the settings are\n" : "# no %s; the settings are\n",
-           path ? path : CLI_CONF_PATH);
-    for (int32_t i = 0; cli_keys[i].name; i++) {
-        const char *value = s->value[i] ? s->value[i] : cli_keys[i].usual;
-        if (cli_keys[i].repeats && s->value[i])
-            each_value(s, cli_keys[i].name, print_value, NULL);
+           path ? path : API_CONF_PATH);
+    for (int32_t i = 0; api_keys[i].name; i++) {
+        const char *value =
+            s->options.conf_value[i] ? s->options.conf_value[i] : api_keys[i].usual;
+        if (api_keys[i].repeats && s->options.conf_value[i])
+            api_each_value(&s->options, api_keys[i].name, print_value, NULL);
         else if (*value)
-            print_value(NULL, cli_keys[i].name, value);
+            print_value(NULL, api_keys[i].name, value);
         else
-            printf("# %s =\n", cli_keys[i].name);
+            printf("# %s =\n", api_keys[i].name);
     }
     return API_DONE;
 }
 
-static int print_settings_json(const cli_settings *s, const char *path)
+static int print_settings_json(const api_settings *s, const char *path)
 {
     json_t *values = json_object();
-    for (int32_t i = 0; values && cli_keys[i].name; i++) {
-        json_t *value = cli_keys[i].repeats ? json_array() : value_json(s, i);
-        if (cli_keys[i].repeats && value)
-            each_value(s, cli_keys[i].name, append_value, value);
-        if (json_object_set_new(values, cli_keys[i].name, value) != 0) {
+    for (int32_t i = 0; values && api_keys[i].name; i++) {
+        json_t *value = api_keys[i].repeats ? json_array() : value_json(s, i);
+        if (api_keys[i].repeats && value)
+            api_each_value(&s->options, api_keys[i].name, append_value, value);
+        if (json_object_set_new(values, api_keys[i].name, value) != 0) {
             json_decref(values);
             values = NULL;
         }
@@ -121,16 +91,16 @@ static int print_settings_json(const cli_settings *s, const char *path)
 }
 
 /* cpubind service --check */
-static int check(const api_options *o, cli_settings *settings)
+static int check(const api_options *o, api_settings *settings)
 {
     const char *asked = o->n_word > 0 ? o->word[0] : o->config;
-    fault_list faults = {.path = asked ? asked : CLI_CONF_PATH,
+    fault_list faults = {.path = asked ? asked : API_CONF_PATH,
                          .array = o->json ? json_array() : NULL};
     api_text why = {"", 0};
     int status;
     if (o->json && !faults.array)
         return cli_no_memory();
-    status = cli_settings_load(asked, settings, &faults.path, say, &faults, &why);
+    status = api_settings_load(asked, settings, &faults.path, say, &faults, &why);
     if (why.len > 0)
         status = cli_fail(o, status, why.text);
     else if (status == API_DONE && o->json)
@@ -150,17 +120,17 @@ static int check(const api_options *o, cli_settings *settings)
 
 /* cpubind service --alive, --ready: for a probe, which has a second. A service may work for as
  * long as one that answers may, and wait for a period. */
-static int probe(const api_options *o, cli_settings *settings)
+static int probe(const api_options *o, api_settings *settings)
 {
     const char *path;
     api_text text = {"", 0};
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_ALIVE}, .path = CLI_SOCKET_PATH};
+    cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_ALIVE}, .path = API_SOCKET_PATH};
     cpubind_linux_fault why;
     json_t *json = NULL;
     json_int_t idle_ms, limit_ms = CPUBIND_ANSWER_LIMIT_MS;
     int is_good;
-    if (cli_settings_load(o->config, settings, &path, NULL, NULL, &text) == API_DONE) {
+    if (api_settings_load(o->config, settings, &path, NULL, NULL, &text) == API_DONE) {
         asking.path = settings->options.socket;
         limit_ms += settings->options.watch_ms;
     }
@@ -195,7 +165,7 @@ static int probe(const api_options *o, cli_settings *settings)
 int cli_service(int argc, char **argv)
 {
     static api_options options;
-    static cli_settings settings;
+    static api_settings settings;
     int status = cli_start(argc, argv, API_SERVICE, NULL, &options);
     if (status >= 0)
         return status;
@@ -203,7 +173,7 @@ int cli_service(int argc, char **argv)
         status = probe(&options, &settings);
     else
         status = options.is_check ? check(&options, &settings) : cli_run_service(&options);
-    cli_settings_free(&settings);
+    api_free_options(&settings.options);
     api_free_options(&options);
     return status;
 }

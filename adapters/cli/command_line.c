@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "../api/picture.h"
+#include "../api/settings.h"
 #include "cli.h"
 #include "run_numa.h"
 
@@ -402,9 +403,6 @@ static const char *all_conflict(const api_options *o, enum api_command command)
     if (q->n_process > 0 || o->has_index)
         return "--all counts the processes of each device itself: leave out --processes and "
                "--index";
-    if (o->keeps_others && q->keep_each == 0 && !q->keep)
-        return "--others keep puts the other processes on the CPUs of --keep: give it, too, "
-               "such as --keep 2";
     return command == API_APPLY && o->memory == CPUBIND_MEMORY_PREFER
                ? "--memory prefer is for run: a process sets its own memory policy only"
                : NULL;
@@ -548,11 +546,48 @@ static int check(const api_options *o, enum api_command command, api_text *why)
     return !what;
 }
 
+/* Takes the settings of the host that is asked about. Returns the exit status. */
+static int take_settings(enum api_command command, api_options *o, api_text *why)
+{
+    api_host host = {0};
+    int status;
+    if (!api_takes_settings((int)command)) /* the service reads its file itself */
+        return API_DONE;
+    if (!o->root && !o->fixture)
+        return api_take_settings(NULL, (int)command, o, why);
+    status = cli_open_host(o, &host, why);
+    if (status == API_DONE)
+        status = api_take_settings(&host.source, (int)command, o, why);
+    api_close_host(&host);
+    return status;
+}
+
+/* Checks options, with the settings in them. Returns -1 to go on, else the exit status. */
+static int check_with_settings(enum api_command command, api_options *o, api_text *why)
+{
+    int status;
+    if (!check(o, command, why))
+        return API_USAGE;
+    status = take_settings(command, o, why);
+    if (status != API_DONE && command == API_RUN) { /* it may start its command unbound */
+        o->settings_status = cli_fail(o, API_UNREADABLE, why->text);
+        return -1;
+    }
+    if (status == API_DONE && o->keeps_others && o->request.keep_each == 0 &&
+        !o->request.keep) {
+        api_add(why, "--others keep puts the other processes on the CPUs of --keep: give it, "
+                     "too, such as --keep 2; try: cpubind apply --help");
+        return API_USAGE;
+    }
+    return status == API_DONE ? -1 : status;
+}
+
 int cli_start(int argc, char **argv, enum api_command command, const cli_format *formats,
               api_options *out)
 {
     api_text why = {"", 0};
     const int is_json = wants_json(argc, argv, command, formats);
+    int status = API_USAGE;
     int good = cli_parse(argc, argv, command, formats, out, &why);
     if (good && out->help) {
         cli_print_help_of(stdout, command, formats);
@@ -562,10 +597,12 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
         cli_print_version();
         return API_DONE;
     }
-    if (good && check(out, command, &why))
-        return -1;
+    if (good)
+        status = check_with_settings(command, out, &why);
+    if (status < 0)
+        return status;
     out->json = is_json;
-    return cli_fail(out, API_USAGE, why.text);
+    return cli_fail(out, status, why.text);
 }
 
 /* What commands are called elsewhere, behind the words before them. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../api/device_plan.h"
+#include "../api/settings.h"
 #include "output.h"
 
 /* Length of "devices[3].main", cut where a key is longer. */
@@ -165,6 +166,7 @@ json_t *cli_answer(const cpubind_source *source, const json_t *question, api_pla
     api_options *options = (api_options *)malloc(sizeof *options); /* large, for a stack */
     json_t *answer = NULL;
     const int is_read = options && read_arguments(args, options, why) &&
+                        api_take_settings(source, API_CASE, options, why) == API_DONE &&
                         api_find_devices(source, options, why) == API_DONE;
     if (is_read && is_of_topo(args)) {
         answer = topo_expectation(args, source, options, why);

@@ -5,6 +5,7 @@
  * does in the table of adapters/api/options.c. COMMANDS.md and the manual pages are made from
  * the help.
  */
+#include "../api/settings.h"
 #include "cli.h"
 
 #include <string.h>
@@ -269,19 +270,32 @@ static void print_option(FILE *out, const api_option *row)
     print_words(out, (int)name.len + 4 > TEXT_AT ? (int)name.len + 4 : TEXT_AT, text.text);
 }
 
+/* The key of the settings that an option takes the place of is described once: in the help of
+ * plan, or of apply where plan has no such option. */
+static int is_setting(const api_option *row, enum api_command command)
+{
+    const char *name = row->dashed + 2;
+    const enum api_command teller = row->commands & API_PLAN ? API_PLAN : API_APPLY;
+    return command != teller && !(row->first & (int)command) &&
+           api_find_key(name, (int32_t)strlen(name)) >= 0;
+}
+
 /* Whether the help of a command leaves an option to that of plan. */
 static int is_of_plan(const api_option *row, enum api_command command)
 {
     return command != API_PLAN && row->commands & API_PLAN && row->group != API_GROUP_OUTPUT &&
-           row->group != API_GROUP_BINDING && !(row->first & (int)command);
+           row->group != API_GROUP_BINDING && !(row->first & (int)command) &&
+           !is_setting(row, command);
 }
 
-/* The options of a command that are in a group (not first, not of plan), or are first. */
+/* The options of a command that are in a group (not first, not described elsewhere), or are
+ * first. */
 static void print_group(FILE *out, enum api_command command, api_group group, int is_first)
 {
     int n = 0;
     for (const api_option *row = api_option_rows; row->dashed; row++) {
         if (!row->text || !(row->commands & (int)command) || is_of_plan(row, command) ||
+            is_setting(row, command) ||
             (row->first & (int)command ? !is_first : is_first || row->group != group))
             continue;
         if (n++ == 0)
@@ -290,22 +304,23 @@ static void print_group(FILE *out, enum api_command command, api_group group, in
     }
 }
 
-/* The options that are described in the help of plan. */
-static void print_names_of_plan(FILE *out, enum api_command command)
+/* Prints the names of options that are described elsewhere, behind a title. */
+static void print_names(FILE *out, enum api_command command, const char *title,
+                        int (*is_one)(const api_option *row, enum api_command command))
 {
     int at = 0;
     for (const api_option *row = api_option_rows; row->dashed; row++) {
         const int n = (int)strlen(row->dashed);
-        if (!row->text || !(row->commands & (int)command) || !is_of_plan(row, command))
+        if (!row->text || !(row->commands & (int)command) || !is_one(row, command))
             continue;
         if (at == 0)
-            fprintf(out, "\nAs for cpubind plan:\n  ");
-        else if (at + n + 3 > WIDTH)
-            fprintf(out, ",\n  ");
+            at = fprintf(out, "\n%s:", title) - 1;
         else
-            fprintf(out, ", ");
-        at = at == 0 || at + n + 3 > WIDTH ? 2 + n : at + 2 + n;
-        fputs(row->dashed, out);
+            at += fprintf(out, ",");
+        if (at + n + 2 > WIDTH)
+            at = fprintf(out, "\n%s", row->dashed) - 1;
+        else
+            at += fprintf(out, " %s", row->dashed);
     }
     if (at > 0)
         putc('\n', out);
@@ -319,9 +334,12 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
     print_group(out, command, API_GROUP_COMMAND, 1);
     for (int group = 0; group < API_GROUP_COUNT; group++) {
         if (group == API_GROUP_PLAN)
-            print_names_of_plan(out, command);
+            print_names(out, command, "As for cpubind plan", is_of_plan);
         print_group(out, command, (api_group)group, 0);
     }
+    print_names(out, command,
+                "In place of settings of " API_CONF_PATH " (plan --help, apply --help)",
+                is_setting);
     if (help->more)
         fprintf(out, "\n%s", help->more);
     for (const cli_format *f = formats; f && f->word; f++)

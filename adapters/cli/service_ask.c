@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../api/settings.h"
 #include "../service/rights.h"
 #include "output.h"
-#include "settings.h"
 
 /* == Asking ================================================================= */
 
@@ -97,7 +97,7 @@ static void ask_at(const api_options *options, cpubind_asking *asking, cpubind_l
 
 static void ask(const api_options *options, cpubind_asking *asking, cli_service_reply *out)
 {
-    static cli_settings settings;
+    static api_settings settings;
     const char *path;
     api_text why = {"", 0};
     cpubind_linux_fault fault = {.what = ""};
@@ -114,12 +114,12 @@ static void ask(const api_options *options, cpubind_asking *asking, cli_service_
     }
     if (fault.error == ESRCH) /* the command says so */
         return;
-    if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
-        settings.options.socket = CLI_SOCKET_PATH;
+    if (api_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
+        settings.options.socket = API_SOCKET_PATH;
     asking->path = settings.options.socket;
     if (asking->path)
         ask_at(options, asking, fault, out);
-    cli_settings_free(&settings);
+    api_free_options(&settings.options);
 }
 
 void cli_ask_service(const api_options *options, cpubind_ask what, int32_t pid,

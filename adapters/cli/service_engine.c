@@ -24,6 +24,7 @@
 #include "host_call.h"
 #include "measure_result.h"
 #include "output.h"
+#include "wanted.h"
 
 /* Without a plan, the host is read again after 5, 10, 20 ... seconds. */
 #define FIRST_RETRY_MS 5000
@@ -34,7 +35,7 @@
 
 typedef struct engine {
     const api_options *options; /* of the command line */
-    cli_settings settings;
+    api_settings settings;
     host_call call;
     cpubind_service_counts counts;
     int is_journal;   /* stderr is the journal of systemd */
@@ -238,7 +239,7 @@ static void say_news(engine *e)
 /* Finds out whose workers are bound. Returns the exit status. */
 static int find_kind(engine *e, api_text *why)
 {
-    api_options any = cli_settings_of_any_device(&e->settings.options);
+    api_options any = cli_of_any_device(&e->settings.options);
     int status;
     e->call.has_listed = 0;
     status = cli_find_workers(&e->call, &any, why);
@@ -251,10 +252,10 @@ static int find_kind(engine *e, api_text *why)
 static void say_npu_keys(const engine *e)
 {
     static const char *const names[] = {"strategy", "device-type", "facts", "irqbalance"};
-    for (int32_t i = 0; cli_keys[i].name; i++)
+    for (int32_t i = 0; api_keys[i].name; i++)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            if (e->settings.value[i] && strcmp(cli_keys[i].name, names[k]) == 0 &&
-                strcmp(e->settings.value[i], cli_keys[i].usual) != 0)
+            if (e->settings.options.conf_value[i] && strcmp(api_keys[i].name, names[k]) == 0 &&
+                strcmp(e->settings.options.conf_value[i], api_keys[i].usual) != 0)
                 say(e, CPUBIND_SAY_WARNING,
                     "the key %s is for NPUs alone: it is ignored on this host", names[k]);
 }
@@ -263,7 +264,7 @@ static void say_npu_keys(const engine *e)
 
 static int wants(void *ctx, const char *program, const char *name)
 {
-    return cli_settings_wants(&((const engine *)ctx)->settings.options, program, name);
+    return cli_wants(&((const engine *)ctx)->settings.options, program, name);
 }
 
 static cpubind_host_claim claim_of(void *ctx, int32_t pid, uint64_t start)
@@ -444,12 +445,12 @@ static void say_fault(void *ctx, cpubind_position place, const char *text)
 {
     engine *e = (engine *)ctx;
     say(e, CPUBIND_SAY_ERROR, "%s, line %d, column %d: %s",
-        e->options->config ? e->options->config : CLI_CONF_PATH, (int)place.line,
+        e->options->config ? e->options->config : API_CONF_PATH, (int)place.line,
         (int)place.column, text);
 }
 
 /* Takes what the command line says over into settings that were read. */
-static void take_options(const engine *e, cli_settings *s)
+static void take_options(const engine *e, api_settings *s)
 {
     s->options.quiet = 1; /* no progress on a terminal */
     s->options.root = e->options->root;
@@ -460,20 +461,20 @@ static void take_options(const engine *e, cli_settings *s)
 static int reload(void *ctx)
 {
     engine *e = (engine *)ctx;
-    static cli_settings next;
+    static api_settings next;
     const char *path;
     api_text why = {"", 0};
-    const int status = cli_settings_load(e->options->config, &next, &path, say_fault, e, &why);
+    const int status = api_settings_load(e->options->config, &next, &path, say_fault, e, &why);
     if (status != API_DONE) {
         if (why.len > 0)
             say(e, CPUBIND_SAY_ERROR, "%s", why.text);
         say(e, CPUBIND_SAY_WARNING, "the settings stay as they were");
-        cli_settings_free(&next);
+        api_free_options(&next.options);
         e->counts.errors++;
         return 0;
     }
     close_host(e);
-    cli_settings_free(&e->settings);
+    api_free_options(&e->settings.options);
     e->settings = next;
     memset(&next, 0, sizeof next);
     take_options(e, &e->settings);
@@ -832,7 +833,7 @@ int cli_run_service(const api_options *options)
         cpubind_service_is_journal(&cpubind_sys_real, fileno(stderr), getenv("JOURNAL_STREAM"));
     e.retry_ms = FIRST_RETRY_MS;
     e.call.said = json_object();
-    status = cli_settings_load(options->config, &e.settings, &path, say_fault, &e, &why);
+    status = api_settings_load(options->config, &e.settings, &path, say_fault, &e, &why);
     if (why.len > 0)
         say(&e, CPUBIND_SAY_ERROR, "%s", why.text);
     take_options(&e, &e.settings);
@@ -841,7 +842,7 @@ int cli_run_service(const api_options *options)
     if (status == API_DONE)
         status = run(&e);
     close_host(&e);
-    cli_settings_free(&e.settings);
+    api_free_options(&e.settings.options);
     cpubind_claims_free(&e.claims);
     free(e.counts.device);
     json_decref(e.call.said);

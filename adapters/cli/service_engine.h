@@ -4,7 +4,8 @@
 #ifndef CPUBIND_CLI_SERVICE_ENGINE_H
 #define CPUBIND_CLI_SERVICE_ENGINE_H
 
-#include "settings.h"
+#include "../api/settings.h"
+#include "cli.h"
 
 /* Runs the service. Returns the exit status. */
 int cli_run_service(const api_options *options);

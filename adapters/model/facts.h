@@ -220,7 +220,7 @@ typedef struct cpubind_request {
     int32_t visible_len;    /* bytes */
     int32_t n_job;          /* devices of this process's job, the first ones in view; 0: as its
                                launcher says */
-    int32_t has_rules;      /* 1: rules was given; 0: CPUBIND_RULES of the environment counts */
+    int32_t has_rules;      /* 0: CPUBIND_RULES of the environment counts before `rules` */
     int32_t has_rank;       /* 1: this process drives the device of `rank` */
     int32_t rank;           /* >= 0; its device is rank-th of the visible ones */
     const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */

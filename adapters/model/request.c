@@ -73,7 +73,7 @@ const char *cpubind_priv_request_fault(const cpubind_request *q)
         return "the length of the visible devices is out of range";
     if (find_list_fault(q))
         return find_list_fault(q);
-    if (q->has_rules && !is_among((int32_t)q->rules, CPUBIND_RULES_COUNT))
+    if (!is_among((int32_t)q->rules, CPUBIND_RULES_COUNT))
         return "the rules of the request are no rules";
     if (!is_among(q->keep_each, CPUBIND_MAX_CPUS + 1))
         return "the number of CPUs that are kept of each node is out of range";
@@ -152,7 +152,7 @@ cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_re
     if (request->has_rules)
         return request->rules;
     if (!find_variable(source, "CPUBIND_RULES", &env, &word))
-        return CPUBIND_RULES_DEFAULT;
+        return request->rules;
     while (rules < CPUBIND_RULES_COUNT &&
            !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
         rules++;

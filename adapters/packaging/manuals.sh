@@ -97,7 +97,7 @@ line_of() { # command
     title cpubind 1 'which CPUs belong to which accelerator of a host'
     { "$command" --help && echo && "$command" help environment; } | page_of_help SH
     echo '.SH FILES'
-    for file in '/etc/cpubind.conf|the settings of the service: cpubind.conf(5)' \
+    for file in '/etc/cpubind.conf|the settings of all workers of the host: cpubind.conf(5)' \
         '/run/cpubind/|the records of bindings that apply, run and the service have made' \
         'share/cpubind/fixtures.db|the corpus of fixture hosts, beside the installed command'; do
         printf '.TP\n.I %s\n%s\n' "${file%%|*}" "${file#*|}"
@@ -124,7 +124,7 @@ done
 
 # The comment above each key of the example is its text.
 {
-    title cpubind.conf 5 'the settings of the service of cpubind'
+    title cpubind.conf 5 'the settings that all workers of a host share'
     awk '
         function safe(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s }
         /^# cpubind.conf - / {

@@ -330,7 +330,7 @@ warnings_are_named() {
 }
 
 keys_are_named() {
-    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/cli/settings.c |
+    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/api/keys.c |
         are_named adapters/service/SERVICE.md 20 '^| `WORD` |'
 }
 

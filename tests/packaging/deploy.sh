@@ -75,7 +75,7 @@ keys_of() { # file, mark before a key
 
 # The example names each key once.
 example_has_every_key() {
-    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/cli/settings.c >"$out/keys" &&
+    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/api/keys.c >"$out/keys" &&
         keys_of $deploy/cpubind.conf.example '#' >"$out/named" &&
         diff "$out/keys" "$out/named"
 }

@@ -8,14 +8,14 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "../../adapters/api/settings.h"
 #include "../../adapters/cli/kubelet_state.h"
-#include "../../adapters/cli/settings.h"
 #include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/bind/record.h"
 #include "../../adapters/nri/nri_container.h"
 #include "../../adapters/nri/nri_frames.h"
 #include "../../adapters/service/ask.h"
-#include "../../adapters/service/conf.h"
+#include "../../adapters/text/conf_reader.h"
 #include "readers.h"
 
 /* == Records ================================================================ */
@@ -233,16 +233,16 @@ static void hear(void *ctx, cpubind_position place, const char *text)
 /* The settings of the file, and what is said of its faults. */
 static void read_settings(reading *r)
 {
-    static cli_settings settings;
-    const int32_t n = cli_settings_parse(r->text, r->len, &settings, hear, r);
+    static api_settings settings;
+    const int32_t n = api_settings_parse(r->text, r->len, &settings, hear, r);
     tell(r, "%d faults\n", n);
     CHECK(settings.options.watch_ms >= 1000 && settings.options.watch_ms <= 3600000);
-    for (int32_t i = 0; cli_keys[i].name; i++) {
-        CHECK(!settings.value[i] || settings.place[i].line >= 1);
-        if (settings.value[i])
-            tell(r, "%s is %s\n", cli_keys[i].name, settings.value[i]);
+    for (int32_t i = 0; api_keys[i].name; i++) {
+        CHECK(!settings.options.conf_value[i] || settings.place[i].line >= 1);
+        if (settings.options.conf_value[i])
+            tell(r, "%s is %s\n", api_keys[i].name, settings.options.conf_value[i]);
     }
-    cli_settings_free(&settings);
+    api_free_options(&settings.options);
 }
 
 /* == Requests to the service ================================================ */

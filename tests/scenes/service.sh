@@ -75,7 +75,7 @@ check "a second service is refused" says 1 "another cpubind service runs on this
 
 a_bad_file_keeps_the_settings() {
     settings 'rulez = near' && kill -HUP "$service" &&
-        becomes logged 'line 3, column 1: there is no key "rulez"; did you mean "rules"?' &&
+        becomes logged 'line 3, column 1: there is no key "rulez"; did you mean "rules" or "roles"?' &&
         logged "the settings stay as they were" && is_on "$first" "$a" && kill -0 "$service"
 }
 check "a bad file of settings is said, and the old settings stay" a_bad_file_keeps_the_settings

@@ -166,8 +166,8 @@ static int run_child(const char *name, const char *word)
 }
 
 /* For the commands that tests start. A leak is looked for in this program alone: a command
- * ends. It starts in less time if no caller of malloc is kept, and no redzone of a global is made:
- * this program has those. */
+ * ends. It starts in less time if no caller of malloc is kept, and no redzone of a global is
+ * made: this program has those. */
 static void set_sanitizer(void)
 {
     const char *own = getenv("ASAN_OPTIONS");

@@ -17,9 +17,9 @@
  * A "#" in the middle of a value, as in a name of threads, is a part of it; a value with a "#"
  * after a blank is written in quotes. After a value in quotes come blanks or a comment alone.
  */
-#include "conf.h"
+#include "conf_reader.h"
 
-#include "../text/cursor.h"
+#include "cursor.h"
 
 static int is_key_byte(char c)
 {

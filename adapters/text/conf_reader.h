@@ -1,13 +1,13 @@
-/* conf.h - the text of /etc/cpubind.conf: rows of a key and a value, and their places
+/* conf_reader.h - the text of /etc/cpubind.conf: rows of a key and a value, and their places
  * SPDX-License-Identifier: MIT
  *
- * Knows no key: adapters/cli/settings.c looks keys up among the options of the command, and
+ * Knows no key: adapters/api/settings.c looks keys up among the options of the command, and
  * reads a value as the option of that name does.
  */
-#ifndef CPUBIND_SERVICE_CONF_H
-#define CPUBIND_SERVICE_CONF_H
+#ifndef CPUBIND_TEXT_CONF_READER_H
+#define CPUBIND_TEXT_CONF_READER_H
 
-#include "../text/text.h"
+#include "text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,4 +37,4 @@ cpubind_conf_step cpubind_conf_next(const char *text, int32_t len, int32_t *at,
 }
 #endif
 
-#endif /* CPUBIND_SERVICE_CONF_H */
+#endif /* CPUBIND_TEXT_CONF_READER_H */

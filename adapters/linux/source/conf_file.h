@@ -1,10 +1,10 @@
 /* conf_file.h - the bytes of the configuration file
  * SPDX-License-Identifier: MIT
  */
-#ifndef CPUBIND_SERVICE_CONF_FILE_H
-#define CPUBIND_SERVICE_CONF_FILE_H
+#ifndef CPUBIND_LINUX_CONF_FILE_H
+#define CPUBIND_LINUX_CONF_FILE_H
 
-#include "../linux/kernel/bytes.h"
+#include "../kernel/bytes.h"
 
 #define CPUBIND_CONF_MAX (64 << 10) /* bytes of a file */
 
@@ -19,4 +19,4 @@
 cpubind_linux_fault cpubind_conf_read_file(const cpubind_sys *sys, const char *path,
                                            cpubind_bytes *bytes);
 
-#endif /* CPUBIND_SERVICE_CONF_FILE_H */
+#endif /* CPUBIND_LINUX_CONF_FILE_H */

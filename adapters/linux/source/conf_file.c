@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include "../linux/kernel/files.h"
+#include "../kernel/files.h"
 
 /* A file that was changed so short a time ago may be half written: it is read again, and taken
  * when it was not changed meanwhile. */
