@@ -103,10 +103,10 @@ figure() { # name, member
         WHERE value ->> 'name' = '$1'"
 }
 
-# What was said keeps to a form of the schema.
+# What was said keeps to an object of the pages JSON*.md.
 fits() { # form, file or nothing
     ! command -v python3 >"$out/python" ||
-        python3 tests/api/json_schema.py check "$1" "${2:-$out/said}"
+        python3 tests/api/json_pages.py check "$1" "${2:-$out/said}"
 }
 
 # -- Waiting ---------------------------------------------------------------------
