@@ -31,7 +31,7 @@ adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words             0    5600
-adapters/api           10318    1000
+adapters/api            9972    1000
 adapters/doctor         2679    2000
 adapters/measure        2020    1700
 adapters/cli           13621    7500
@@ -39,7 +39,7 @@ adapters/nri            1204    1000
 adapters/slurm           261     260
 adapters/python          696     700
 adapters/cpp             463     440
-adapters/packaging       806     400
+adapters/packaging       805     400
 fuzz                     400     400
 tests                  40000   30000'
 

@@ -94,9 +94,7 @@ static void check_picture(const cpb_plan *plan, const char *svg)
     assert_null(strstr(svg, "<script"));
     assert_null(strstr(svg, "href"));
     assert_null(strstr(svg, "@import"));
-    assert_int_equal(count(svg, "url("), 1);
-    assert_int_equal(count(svg, "<title id=\"title\">"), 1);
-    assert_int_equal(count(svg, "<desc id=\"desc\">"), 1);
+    assert_int_equal(count(svg, "url("), 0);
     for (int32_t n = cpb_plan_devices(plan, &device), i = 0; i < n; i++)
         for (int k = 0; k < ROLES; k++) {
             char cpu_is[64], role[64];
