@@ -51,7 +51,7 @@ a_pod_is_explained() {
             return 1
     done
     explains vllm-0 0 "It drives gpu0; its threads are where the plan has them." &&
-        explains vllm-0 0 "1 of its CPUs, $a, at distance 10, are in its home" &&
+        explains vllm-0 0 "1 of its CPUs, $a, at distance 10: in its home" &&
         explains vllm-0 0 "No other device has CPUs on its nodes." &&
         explains vllm-1 1 "no worker of this host is in a pod vllm-1; there are workers in prod/vllm-0" &&
         explains prod/vllm 1 "no worker of this host is in a pod prod/vllm;" &&
