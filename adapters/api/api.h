@@ -18,6 +18,7 @@
 #include "../pci/launch_text.h"
 #include "../plan/plan.h"
 #include "../text/character.h"
+#include "../words/out.h"
 
 /* How a call has ended: the exit status of the command. */
 enum api_status {
@@ -407,25 +408,7 @@ void api_hint_try(api_hint *hint, const char *known);
 /* Appends "; did you mean "a" or "b"?"; nothing where no word is like it. */
 void api_hint_add(const api_hint *hint, api_text *why);
 
-/* == Output: texts of any length, tables, JSON (output.c) =================== */
-
-/* A text that grows. All zero is empty; the caller frees `text`. */
-typedef struct api_out {
-    char *text; /* ends with NUL; NULL before the first byte */
-    size_t len, size;
-    int is_short;    /* memory ran out for some part of it */
-    int32_t columns; /* of the screen that it is for; 0: 80 */
-    int has_colour;  /* it is for a terminal with colours */
-} api_out;
-
-/* Appends as printf does; no byte is replaced. */
-__attribute__((format(printf, 2, 3))) void api_put(api_out *to, const char *format, ...);
-void api_put_text(api_out *to, const char *text);
-
-/* Appends a text from column `at` on and a line feed; goes to the next line, indented, after a
- * blank or a comma before the line would be longer than `columns`. */
-void api_put_wrapped(api_out *to, const char *text, int32_t at, int32_t indent,
-                     int32_t columns);
+/* == Output: tables, JSON (output.c) ========================================= */
 
 /* A table with n_column set and all else zero is empty. Each column is as wide as its longest
  * cell. */

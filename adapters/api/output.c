@@ -1,89 +1,14 @@
-/* output.c - texts of any length: words, wrapped lines, tables, JSON
+/* output.c - tables, JSON
  * SPDX-License-Identifier: MIT
  *
- * Prints nothing. A text whose memory runs out says so in is_short, once for all calls. Widths
- * of tables are counted in bytes, since api_add leaves nothing but ASCII.
+ * Prints nothing. Widths of tables are counted in bytes, since api_add leaves nothing but ASCII.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../text/cpulist.h"
+#include "../words/value.h"
 #include "api.h"
-
-#define FIRST_SIZE ((size_t)4096)
-
-/* Makes room for `n` more bytes and a NUL. Returns 0 without memory. */
-static int make_room(api_out *to, size_t n)
-{
-    size_t size = to->size ? to->size : FIRST_SIZE;
-    char *text;
-    if (to->size - to->len > n)
-        return 1;
-    while (size - to->len <= n)
-        size *= 2;
-    text = (char *)realloc(to->text, size);
-    if (!text) {
-        to->is_short = 1;
-        return 0;
-    }
-    to->text = text;
-    to->size = size;
-    return 1;
-}
-
-static void put_bytes(api_out *to, const char *bytes, size_t n)
-{
-    if (!make_room(to, n))
-        return;
-    memcpy(to->text + to->len, bytes, n);
-    to->len += n;
-    to->text[to->len] = '\0';
-}
-
-void api_put_text(api_out *to, const char *text)
-{
-    put_bytes(to, text, strlen(text));
-}
-
-void api_put(api_out *to, const char *format, ...)
-{
-    va_list arguments, again;
-    int n;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    n = vsnprintf(NULL, 0, format, arguments);
-    if (n >= 0 && make_room(to, (size_t)n)) {
-        (void)vsnprintf(to->text + to->len, (size_t)n + 1, format, again);
-        to->len += (size_t)n;
-    }
-    va_end(again);
-    va_end(arguments);
-}
-
-void api_put_wrapped(api_out *to, const char *text, int32_t at, int32_t indent, int32_t columns)
-{
-    const int32_t least = indent + 8;
-    columns = columns < least ? least : columns;
-    while (*text) {
-        const size_t room = at < columns ? (size_t)(columns - at) : 0;
-        size_t n = strlen(text), next;
-        if (n > room) {
-            n = room;
-            while (n > 0 && text[n] != ' ' && text[n - 1] != ',')
-                n--;
-            if (n == 0 && at <= indent) /* a word that is longer than a line */
-                n = room;
-        }
-        next = n + strspn(text + n, " ");
-        put_bytes(to, text, n);
-        text += next;
-        at = indent;
-        if (*text)
-            api_put(to, "\n%*s", (int)indent, "");
-    }
-    put_bytes(to, "\n", 1);
-}
 
 /* == Tables ================================================================= */
 
@@ -187,23 +112,23 @@ static void begin(api_out *to, const char *key)
 {
     const char last = to->len > 0 ? to->text[to->len - 1] : '{';
     if (last != '{' && last != '[')
-        put_bytes(to, ", ", 2);
+        api_put_bytes(to, ", ", 2);
     if (!key)
         return;
-    put_bytes(to, "\"", 1);
+    api_put_bytes(to, "\"", 1);
     api_put_text(to, key);
-    put_bytes(to, "\": ", 3);
+    api_put_bytes(to, "\": ", 3);
 }
 
 void api_json_open(api_out *to, const char *key, char bracket)
 {
     begin(to, key);
-    put_bytes(to, &bracket, 1);
+    api_put_bytes(to, &bracket, 1);
 }
 
 void api_json_close(api_out *to, char bracket)
 {
-    put_bytes(to, &bracket, 1);
+    api_put_bytes(to, &bracket, 1);
 }
 
 void api_json_value(api_out *to, const char *key, const char *json)
@@ -225,16 +150,8 @@ void api_json_bool(api_out *to, const char *key, int is_true)
 
 void api_json_number(api_out *to, const char *key, int64_t number)
 {
-    char text[24], *at = text + sizeof text;
-    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    do {
-        *--at = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (number < 0)
-        *--at = '-';
     begin(to, key);
-    put_bytes(to, at, (size_t)(text + sizeof text - at));
+    api_put(to, "%lld", (long long)number);
 }
 
 void api_json_id(api_out *to, const char *key, int32_t id)
@@ -245,56 +162,20 @@ void api_json_id(api_out *to, const char *key, int32_t id)
         api_json_number(to, key, id);
 }
 
-/* Appends one byte that JSON escapes. */
-static void put_escaped(api_out *to, unsigned char byte)
+/* Appends a value, which is freed. */
+static void put_value(api_out *to, const char *key, words_value *value)
 {
-    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const char *at = byte ? strchr(plain, byte) : NULL;
-    if (at)
-        api_put(to, "\\%c", letters[at - plain]);
-    else
-        api_put(to, "\\u%04X", byte);
+    begin(to, key);
+    words_put(to, value, WORDS_LINE);
+    words_free(value);
 }
 
 void api_json_text(api_out *to, const char *key, const char *text)
 {
-    size_t left = text ? strlen(text) : 0;
-    begin(to, key);
-    if (!text) {
-        api_put_text(to, "null");
-        return;
-    }
-    put_bytes(to, "\"", 1);
-    while (left > 0) {
-        const int32_t n = cpubind_character(text, left);
-        const unsigned char byte = (unsigned char)*text;
-        const size_t step = n ? (size_t)n : 1;
-        if (n == 0 && byte >= 0x7f)
-            put_bytes(to, "?", 1);
-        else if (n == 0 || byte == '"' || byte == '\\')
-            put_escaped(to, byte);
-        else
-            put_bytes(to, text, step);
-        text += step;
-        left -= step;
-    }
-    put_bytes(to, "\"", 1);
+    put_value(to, key, words_text(text));
 }
 
 void api_json_list(api_out *to, const char *key, const int32_t *list, int32_t n)
 {
-    int32_t len = 0;
-    if (n == 0) {
-        api_json_null(to, key);
-        return;
-    }
-    begin(to, key);
-    put_bytes(to, "\"", 1);
-    (void)!cpubind_cpulist_format(list, n, NULL, 0, &len);
-    if (make_room(to, (size_t)len) &&
-        cpubind_cpulist_format(list, n, to->text + to->len, len, &len) == CPUBIND_TEXT_OK) {
-        to->len += (size_t)len;
-        to->text[to->len] = '\0';
-    }
-    put_bytes(to, "\"", 1);
+    put_value(to, key, words_list(list, n));
 }

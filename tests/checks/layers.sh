@@ -187,9 +187,10 @@ adapters/host/ $any|adapters/(text|model|ascend|pci|plan|linux|host)/.*
 adapters/measure/ $any|adapters/(text|model|ascend|pci|plan|linux|host|measure)/.*
 adapters/service/ $any|adapters/(text|model|ascend|pci|plan|linux|host|service)/.*
 adapters/sqlite/ $any|adapters/(text|model|ascend|pci|plan|sqlite)/.*
-adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|api)/.*
+adapters/words/ $any|adapters/(text|words)/.*
+adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|words|api)/.*
 adapters/slurm/ $any|adapters/api/cpubind_api\.h
-adapters/nri/ $any|<nri\.pb-c\.h>|adapters/(text|model|linux|service|nri)/.*
+adapters/nri/ $any|<nri\.pb-c\.h>|adapters/(text|model|linux|words|service|nri)/.*
 adapters/cli/ $any|adapters/.*
 adapters/packaging/ $any|adapters/.*"
 
@@ -235,13 +236,13 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|measure/|sqlite/|service/|api/|archive/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|measure/|sqlite/|service/|words/|api/|archive/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
     rule "core, adapters/text, model, plan, ascend, doctor and pci do not include <stdio.h>"
-    grep -E '^adapters/(linux|host|measure|sqlite|service|api)/' "$out/plain" |
+    grep -E '^adapters/(linux|host|measure|sqlite|service|words|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
-    rule "adapters/linux, host, measure, sqlite, service and api do not mention stdout or stderr"
+    rule "adapters/linux, host, measure, sqlite, service, words and api do not mention stdout or stderr"
 
     # A device is a device: what one vendor's have of their own is in its row. The list of vendors,
     # the command npu-smi as a source of facts, and the state of its reading have their names.
@@ -407,7 +408,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
     plant "core, adapters/text, model, plan, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
-    plant "adapters/linux, host, measure, sqlite, service and api do not mention stdout or stderr" $linux \
+    plant "adapters/linux, host, measure, sqlite, service, words and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux includes headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux includes headers of system calls" $text '#include <unistd.h>'

@@ -30,8 +30,8 @@ adapters/host           4447    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
-adapters/words             0    5600
-adapters/api            9972    1000
+adapters/words           834    5600
+adapters/api            9682    1000
 adapters/doctor         2679    2000
 adapters/measure        2020    1700
 adapters/cli           13621    7500
