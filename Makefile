@@ -45,7 +45,7 @@ API     := $(call objects,api words)
 SQLITE  := $(call objects,sqlite) $(BUILD)/obj/made/schema.o
 NRI     := $(call objects,nri) $(BUILD)/obj/made/nri.pb-c.o
 ROOMS   := $(call objects,cli doctor measure service host archive) $(API) $(SQLITE) $(LINUX) $(TEXT) $(CORE)
-LIBS     = -ljansson -lmd -lz $(SHARED_LINK) -lsqlite3 -lm
+LIBS     = -lmd -lz $(SHARED_LINK) -lsqlite3 -lm
 # The headers that are installed below include/cpubind, in the folders of adapters/.
 PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %_reader.h %_parts.h %cursor.h,\
              $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h adapters/plan/*.h)))) \
@@ -225,7 +225,7 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(ROOMS)
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) $$^ $(3) $$(LIBS) $$(LDLIBS) -o $$@
 endef
 link = $(eval $(call program,$(strip $(1)),$(2),$(3)))
-$(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka -lprotobuf-c)
+$(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka -ljansson -lprotobuf-c)
 $(call link, fuzz, fuzz/fuzz $(basename $(filter-out %/inputs.c,$(wildcard tests/readers/*.c))) $(NRI:$(BUILD)/obj/%.o=%) \
     $(addprefix tests/laws/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer -lprotobuf-c)
 $(call link, cpubind-nri, adapters/nri/nri_main $(NRI:$(BUILD)/obj/%.o=%), -lprotobuf-c)

@@ -131,21 +131,20 @@ static int is_plain(const api_options *o)
 
 /* Prints what the service has done for a process of this user. Returns the exit status; -1: the
  * process is none of its workers. */
-static int print_taken(const api_options *options, int32_t pid, const json_t *answer)
+static int print_taken(const api_options *options, int32_t pid, const words_value *answer)
 {
-    const json_t *row = json_object_get(answer, "row");
-    const json_t *error = json_object_get(row, "error");
-    const char *text = json_string_value(json_object_get(error, "text"));
-    const char *state = json_string_value(json_object_get(row, "state"));
-    if (!json_is_object(row))
+    const words_value *row = words_get(answer, "row");
+    const words_value *error = words_get(row, "error");
+    const char *text = words_string(words_get(error, "text"));
+    const char *state = words_string(words_get(row, "state"));
+    if (!words_is(row, WORDS_OBJECT))
         return -1;
     if (options->json)
-        return cli_print_json(stdout, json_incref(json_object_get(answer, "row")))
-                   ? (int)json_integer_value(json_object_get(error, "status"))
+        return cli_print_json(stdout, words_share(words_get(answer, "row")))
+                   ? (int)words_integer_of(error, "status")
                    : cli_no_memory();
     if (text)
-        return cli_fail(options, (int)json_integer_value(json_object_get(error, "status")),
-                        text);
+        return cli_fail(options, (int)words_integer_of(error, "status"), text);
     if (!options->quiet)
         printf("process %d: %s by the service\n", (int)pid, state ? state : "");
     return API_DONE;

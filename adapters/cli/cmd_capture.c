@@ -30,8 +30,9 @@ typedef struct capture {
     char host_name[256]; /* "" when it is not known */
     cpubind_redacted redacted;
     cli_names names;
-    json_t *kept; /* what --redact left as it was: names with "#" for numbers, and how many */
-    json_t *expectation;
+    words_value
+        *kept; /* what --redact left as it was: names with "#" for numbers, and how many */
+    words_value *expectation;
     cli_trial replayed;
     api_text why;
 } capture;
@@ -111,10 +112,7 @@ static void add_kept(capture *c, const char *name)
                 is_address || digits > 0 ? "#" : name);
         name += n;
     }
-    c->is_short |=
-        json_object_set_new(
-            c->kept, to.text,
-            json_integer(1 + json_integer_value(json_object_get(c->kept, to.text)))) != 0;
+    words_set(c->kept, to.text, words_number(1 + words_integer_of(c->kept, to.text)));
 }
 
 static int is_same_bytes(const char *a, const char *b, int32_t len)
@@ -125,8 +123,7 @@ static int is_same_bytes(const char *a, const char *b, int32_t len)
 static void redact(capture *c)
 {
     find_host_name(c);
-    c->kept = json_object();
-    c->is_short |= !c->kept;
+    c->kept = words_object();
     for (int32_t i = 0; i < c->inputs.n && !c->is_short; i++) {
         cli_captured *in = &c->inputs.row[i];
         const cpubind_input before = in->input;
@@ -148,6 +145,7 @@ static void redact(capture *c)
             add_kept(c, err_name.text);
         free(distilled);
     }
+    c->is_short |= !words_is_whole(c->kept);
 }
 
 /* == host.txt =============================================================== */
@@ -268,8 +266,6 @@ static int replay(capture *c, const char *name)
 
 static void print_redacted(const capture *c)
 {
-    const char *name;
-    json_t *count;
     printf("taken out: %d serial numbers, %d names of processes, %d of containers, jobs and "
            "users, ",
            (int)c->redacted.serial_numbers, (int)c->redacted.process_names,
@@ -281,10 +277,9 @@ static void print_redacted(const capture *c)
              "around it: look for it by hand");
     else
         puts("not the name of the host, which is not known here: look for it by hand");
-    json_object_foreach(c->kept, name, count)
-    {
-        printf("left as it is: %s (%d)\n", name, (int)json_integer_value(count));
-    }
+    for (int32_t i = 0; i < words_count(c->kept); i++)
+        printf("left as it is: %s (%d)\n", words_key(c->kept, i),
+               (int)words_integer(words_at(c->kept, i)));
 }
 
 /* "proc/interrupts: Permission denied" */
@@ -306,25 +301,25 @@ static void print_left_out(const capture *c)
     }
 }
 
-static json_t *left_out_json(const capture *c)
+static words_value *left_out_json(const capture *c)
 {
-    json_t *array = json_array();
-    for (int32_t i = 0; array && i < c->inputs.n; i++) {
+    words_value *array = words_array();
+    for (int32_t i = 0; i < c->inputs.n; i++) {
         api_text line = {"", 0};
         if (!is_left_out(&c->inputs.row[i]))
             continue;
         add_left_out(&c->inputs.row[i], &line);
-        array = cli_json_append(array, json_string(line.text));
+        words_add(array, words_text(line.text));
     }
     return array;
 }
 
 static void print_text(const capture *c)
 {
-    const json_t *plan = json_object_get(c->expectation, "plan");
-    const json_t *error = json_object_get(c->expectation, "error");
-    const char *word = json_string_value(plan ? json_object_get(plan, "strategy")
-                                              : json_object_get(error, "code"));
+    const words_value *plan = words_get(c->expectation, "plan");
+    const words_value *error = words_get(c->expectation, "error");
+    const char *word =
+        words_string(plan ? words_get(plan, "strategy") : words_get(error, "code"));
     api_text head = {"", 0};
     api_add(&head, "%s: %d inputs, %lld bytes",
             c->options->output ? c->options->output : c->options->db, (int)c->n_written,
@@ -334,7 +329,7 @@ static void print_text(const capture *c)
     if (c->options->redact)
         print_redacted(c);
     if (error && c->replayed.n_difference > 0)
-        printf("there is no plan: %s\n", json_string_value(json_object_get(error, "text")));
+        printf("there is no plan: %s\n", words_string(words_get(error, "text")));
     printf("%s: %s; what was written gives %s\n", plan ? "plan" : "refusal", word ? word : "",
            c->replayed.n_difference == 0 ? "the same" : "another:");
     if (c->replayed.n_difference > 0)
@@ -343,17 +338,20 @@ static void print_text(const capture *c)
 
 static int print_json(const capture *c)
 {
+    words_value *redacted =
+        words_make("host_names:i serial_numbers:i process_names:i names:i is_host_name_known:b "
+                   "is_host_name_looked_for:b",
+                   (int)c->redacted.host_names, (int)c->redacted.serial_numbers,
+                   (int)c->redacted.process_names, (int)c->names.n_place,
+                   c->host_name[0] != '\0', cpubind_redact_finds(c->host_name));
+    if (c->kept)
+        words_set(redacted, "left", words_share(c->kept));
     return cli_print_json(
         stdout,
-        json_pack(
-            "{s:s, s:i, s:I, s:o, s:o, s:{s:i, s:i, s:i, s:i, s:b, s:b, s:o*}, s:b}", "cpubind",
-            CPUBIND_VERSION, "inputs", (int)c->n_written, "bytes", (json_int_t)c->n_byte,
-            "left_out", left_out_json(c), "expectation", json_incref(c->expectation),
-            "redacted", "host_names", (int)c->redacted.host_names, "serial_numbers",
-            (int)c->redacted.serial_numbers, "process_names", (int)c->redacted.process_names,
-            "names", (int)c->names.n_place, "is_host_name_known", c->host_name[0] != '\0',
-            "is_host_name_looked_for", cpubind_redact_finds(c->host_name), "left",
-            json_incref(c->kept), "is_same", c->replayed.n_difference == 0));
+        words_make("cpubind:s inputs:i bytes:I left_out:v expectation:V redacted:v "
+                   "is_same:b",
+                   CPUBIND_VERSION, (int)c->n_written, (int64_t)c->n_byte, left_out_json(c),
+                   c->expectation, redacted, c->replayed.n_difference == 0));
 }
 
 static int say(const capture *c)
@@ -374,14 +372,14 @@ static int say(const capture *c)
 /* Makes the expectation: the arguments that were given, and the plan or the problem. */
 static int expect(capture *c)
 {
-    json_t *args = json_array();
+    words_value *args = words_array();
     api_text text = {"", 0};
     for (int i = 0; args && i < c->options->n_arg; i++)
-        args = cli_json_append(args, json_string(c->options->arg[i]));
+        words_add(args, words_text(c->options->arg[i]));
     c->expectation =
         args ? cli_make_expectation(args, &c->host.source, &c->planned, c->options, &text)
              : NULL;
-    json_decref(args);
+    words_free(args);
     c->is_short |= c->planned.code == CPUBIND_PROBLEM_NO_MEMORY ||
                    c->planned.problem.answer.error == ENOMEM;
     return c->expectation ? API_DONE : api_no_room(&c->why);
@@ -412,8 +410,8 @@ static void free_capture(capture *c)
 {
     cli_free_captures(&c->inputs);
     cli_names_free(&c->names);
-    json_decref(c->kept);
-    json_decref(c->expectation);
+    words_free(c->kept);
+    words_free(c->expectation);
     cli_free_trial(&c->replayed);
     api_free_planned(&c->planned);
     api_close_host(&c->host);

@@ -116,7 +116,7 @@ static void add_why(const cpubind_doctor_unknown *u, const cli_examined *bus, ap
         api_add(to, " %s", why[u->state]);
 }
 
-static int count_right(const cpubind_doctor_report *report, json_t *words)
+static int count_right(const cpubind_doctor_report *report, words_value *words)
 {
     int n = 0;
     for (int32_t i = 0; i < report->n_check; i++) {
@@ -128,7 +128,7 @@ static int count_right(const cpubind_doctor_report *report, json_t *words)
             is_right &= report->unknown[k].check != check;
         n += is_right;
         if (is_right && words)
-            (void)json_array_append_new(words, json_string(check->word));
+            words_add(words, words_text(check->word));
     }
     return n;
 }
@@ -203,73 +203,59 @@ static void print_text(const cpubind_doctor_report *report, const cli_fixed *fix
 
 /* == JSON =================================================================== */
 
-static json_t *id_or_null(int32_t id)
+static words_value *finding_json(const cpubind_doctor_finding *f)
 {
-    return id < 0 ? json_null() : json_integer(id);
-}
-
-static json_t *text_or_null(const char *text)
-{
-    return text ? cli_json_text(text) : json_null();
-}
-
-static json_t *finding_json(const cpubind_doctor_finding *f)
-{
-    json_t *numbers = json_object();
+    words_value *numbers = words_object();
     for (int i = 0; i < CPUBIND_DOCTOR_NUMBERS && f->number[i].key; i++)
-        (void)json_object_set_new(numbers, f->number[i].key,
-                                  json_integer((json_int_t)f->number[i].value));
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:i, s:o}",
-        "check", f->check->word, "severity", cpubind_severity_word(f->check->severity),
-        "evidence", cli_json_text(f->evidence), "input", text_or_null(f->input), "value",
-        text_or_null(f->value), "npu", id_or_null(f->npu), "pci",
-        text_or_null(f->pci && *f->pci ? f->pci : NULL), "pid", id_or_null(f->pid), "tid",
-        id_or_null(f->tid), "cpus", cli_list_json(f->cpu, f->n_cpu), "numbers", numbers, "cost",
-        f->check->cost, "command", cli_json_text(f->command), "mends", !f->is_look,
-        "safe_changes", (int)f->n_change, "then", text_or_null(f->check->then));
+        words_set(numbers, f->number[i].key, words_number((int64_t)f->number[i].value));
+    return words_make("check:s severity:s evidence:s input:s value:s npu:v pci:s pid:v tid:v "
+                      "cpus:v numbers:v cost:s command:s mends:b safe_changes:i then:s",
+                      f->check->word, cpubind_severity_word(f->check->severity), f->evidence,
+                      f->input, f->value, words_id(f->npu), f->pci && *f->pci ? f->pci : NULL,
+                      words_id(f->pid), words_id(f->tid), words_list(f->cpu, f->n_cpu), numbers,
+                      f->check->cost, f->command, !f->is_look, (int)f->n_change,
+                      f->check->then);
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
-static json_t *no_plan_json(const api_planned *planned, const cli_examined *bus,
-                            const api_options *options)
+static words_value *no_plan_json(const api_planned *planned, const cli_examined *bus,
+                                 const api_options *options)
 {
     api_text text = {"", 0};
     if (planned->code == CPUBIND_PROBLEM_NONE || (bus->is_alone && bus->n_poolless == 0))
-        return json_null();
+        return words_null();
     if (bus->is_alone)
         add_poolless(bus, &text);
     else
         api_explain(planned, options, &text);
-    return json_pack(
-        "{s:s, s:s}", "code",
+    return words_make(
+        "code:s text:s",
         cpubind_problem_word(bus->is_alone ? CPUBIND_PROBLEM_NO_LOCAL_CPUS : planned->code),
-        "text", text.text);
+        text.text);
 }
 
 static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
                       const cli_fixed *fixed, const cli_examined *bus,
                       const api_options *options)
 {
-    json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
+    words_value *findings = words_array(), *unknown = words_array(), *right = words_array();
     for (int32_t i = 0; findings && i < report->n_finding; i++)
-        findings = cli_json_append(findings, finding_json(&report->finding[i]));
+        words_add(findings, finding_json(&report->finding[i]));
     for (int32_t i = 0; unknown && i < report->n_unknown; i++) {
         const cpubind_doctor_unknown *u = &report->unknown[i];
         api_text why = {"", 0};
         add_why(u, bus, &why);
-        unknown = cli_json_append(unknown,
-                                  json_pack("{s:s, s:o, s:s}", "check", u->check->word, "input",
-                                            text_or_null(u->input), "why", why.text));
+        words_add(unknown,
+                  words_make("check:s input:s why:s", u->check->word, u->input, why.text));
     }
     (void)count_right(report, right);
     return cli_print_json(
         stdout,
-        json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
-                  "findings", findings, "more", (int)report->n_more, "unknown", unknown,
-                  "right", right, "no_plan", no_plan_json(planned, bus, options), "fix",
-                  fixed->is_asked ? cli_fixed_json(fixed, report) : json_null(), "measured",
-                  cli_last_measure_json(options)));
+        words_make("cpubind:s findings:v more:i unknown:v right:v no_plan:v fix:v measured:v",
+                   CPUBIND_VERSION, findings, (int)report->n_more, unknown, right,
+                   no_plan_json(planned, bus, options),
+                   fixed->is_asked ? cli_fixed_json(fixed, report) : words_null(),
+                   cli_last_measure_json(options)));
 }
 
 /* == The command ============================================================ */

@@ -56,28 +56,27 @@ static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
     for (int32_t i = 0; i < host->n_expectation; i++) {
         cpubind_corpus_expectation e = host->expectation[i];
         api_text why = {"", 0};
-        json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
-        s.n_plan += json_object_get(read, "plan") != NULL;
-        s.n_refusal += json_object_get(read, "error") != NULL;
-        json_decref(read);
+        words_value *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+        s.n_plan += words_get(read, "plan") != NULL;
+        s.n_refusal += words_get(read, "error") != NULL;
+        words_free(read);
     }
     return s;
 }
 
-static json_t *count_json(int32_t n)
+static words_value *count_json(int32_t n)
 {
-    return n < 0 ? json_null() : json_integer(n);
+    return n < 0 ? words_null() : words_number(n);
 }
 
-static json_t *summary_json(const summary *s)
+static words_value *summary_json(const summary *s)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "name",
-                     cli_json_text(s->about.name), "product", cli_json_text(s->about.product),
-                     "cpus", count_json(s->shape.cpus), "nodes", count_json(s->shape.nodes),
-                     "npus", count_json(s->shape.npus), "origin",
-                     cli_json_text(s->about.origin), "npu_smi", cli_json_text(s->about.npu_smi),
-                     "notes", cli_json_text(s->about.notes), "inputs", (int)s->n_input, "plans",
-                     (int)s->n_plan, "refusals", (int)s->n_refusal);
+    return words_make("name:s product:s cpus:v nodes:v npus:v origin:s npu_smi:s notes:s "
+                      "inputs:i plans:i refusals:i",
+                      s->about.name, s->about.product, count_json(s->shape.cpus),
+                      count_json(s->shape.nodes), count_json(s->shape.npus), s->about.origin,
+                      s->about.npu_smi, s->about.notes, (int)s->n_input, (int)s->n_plan,
+                      (int)s->n_refusal);
 }
 
 /* == list =================================================================== */
@@ -90,7 +89,7 @@ typedef struct listing {
     int status;
     api_text why;
     api_table table;
-    json_t *array;
+    words_value *array;
 } listing;
 
 static void add_heads(api_table *table)
@@ -105,7 +104,7 @@ static void add_heads(api_table *table)
 static void add_summary(listing *l, const summary *s)
 {
     if (l->options->json) {
-        l->array = l->array ? cli_json_append(l->array, summary_json(s)) : NULL;
+        words_add(l->array, summary_json(s));
         return;
     }
     api_cell(&l->table, "%s", s->about.name);
@@ -152,8 +151,8 @@ static int print_listing(listing *l)
 {
     if (!l->options->json)
         return cli_print_table(stdout, &l->table) ? API_DONE : cli_no_memory();
-    if (l->array && cli_print_json(stdout, json_pack("{s:s, s:O}", "cpubind", CPUBIND_VERSION,
-                                                     "hosts", l->array)))
+    if (l->array &&
+        cli_print_json(stdout, words_make("cpubind:s hosts:V", CPUBIND_VERSION, l->array)))
         return API_DONE;
     return cli_no_memory();
 }
@@ -166,13 +165,13 @@ int cli_list(int argc, char **argv)
     if (status >= 0)
         return status;
     l.options = &options;
-    l.array = json_array();
+    l.array = words_array();
     add_heads(&l.table);
     list_hosts(&l);
     status =
         l.status == API_DONE ? print_listing(&l) : cli_fail(&options, l.status, l.why.text);
     api_free_table(&l.table);
-    json_decref(l.array);
+    words_free(l.array);
     return status;
 }
 
@@ -199,26 +198,25 @@ static int print_inputs(const cpubind_corpus_host *host)
 }
 
 /* Appends the arguments of an expectation as on a command line. */
-static void add_arguments(const json_t *args, api_text *out)
+static void add_arguments(const words_value *args, api_text *out)
 {
-    for (size_t i = 0; i < json_array_size(args); i++)
-        api_add(out, "%s%s", i ? " " : "", json_string_value(json_array_get(args, i)));
+    for (int32_t i = 0; i < words_count(args); i++)
+        api_add(out, "%s%s", i ? " " : "", words_string(words_at(args, i)));
 }
 
 static void add_case(api_table *table, cpubind_corpus_expectation e)
 {
     api_text why = {"", 0}, args = {"", 0};
-    json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
-    const json_t *plan = json_object_get(read, "plan");
-    const char *word =
-        json_string_value(plan ? json_object_get(plan, "strategy")
-                               : json_object_get(json_object_get(read, "error"), "code"));
-    add_arguments(json_object_get(read, "args"), &args);
+    words_value *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+    const words_value *plan = words_get(read, "plan");
+    const char *word = words_string(plan ? words_get(plan, "strategy")
+                                         : words_get(words_get(read, "error"), "code"));
+    add_arguments(words_get(read, "args"), &args);
     api_cell(table, "%s", e.name);
     api_cell(table, "%s%s", read ? (plan ? "plan: " : "refusal: ") : why.text,
              word ? word : "");
     api_cell(table, "%s", args.text);
-    json_decref(read);
+    words_free(read);
 }
 
 static int print_cases(const cpubind_corpus_host *host)
@@ -305,40 +303,32 @@ static int show_text(cpubind_corpus_host *host, const summary *s)
     return print_cases(host) ? API_DONE : cli_no_memory();
 }
 
-static json_t *input_json(cpubind_corpus_entry e)
+static words_value *input_json(cpubind_corpus_entry e)
 {
-    return json_pack(
-        "{s:o, s:i, s:o, s:b, s:o}", "name", cli_json_text(e.name), "bytes", (int)e.input.len,
-        "exit",
-        e.input.state == CPUBIND_INPUT_PRESENT ? json_integer(e.input.exit_code) : json_null(),
-        "timeout", e.input.state == CPUBIND_INPUT_TIMEOUT, "sha256", cli_json_text(e.sha256));
+    return words_make("name:s bytes:i exit:v timeout:b sha256:s", e.name, (int)e.input.len,
+                      e.input.state == CPUBIND_INPUT_PRESENT ? words_number(e.input.exit_code)
+                                                             : words_null(),
+                      e.input.state == CPUBIND_INPUT_TIMEOUT, e.sha256);
 }
 
-static json_t *case_json(cpubind_corpus_expectation e)
+static words_value *case_json(cpubind_corpus_expectation e)
 {
     api_text why = {"", 0};
-    json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
-    return json_pack("{s:o, s:o}", "name", cli_json_text(e.name), "expected",
-                     read ? read : json_null());
+    words_value *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+    return words_make("name:s expected:v", e.name, read ? read : words_null());
 }
 
 static int show_json(const cpubind_corpus_host *host, const summary *s)
 {
-    json_t *inputs = json_array(), *cases = json_array(), *about = summary_json(s);
-    int good;
-    for (int32_t i = 0; inputs && i < host->n_input; i++)
-        inputs = cli_json_append(inputs, input_json(host->input[i]));
-    for (int32_t i = 0; cases && i < host->n_expectation; i++)
-        cases = cli_json_append(cases, case_json(host->expectation[i]));
-    good = about && inputs && cases && json_object_set(about, "inputs", inputs) == 0 &&
-           json_object_set(about, "expectations", cases) == 0 &&
-           json_object_set_new(about, "cpubind", json_string(CPUBIND_VERSION)) == 0;
-    json_decref(inputs);
-    json_decref(cases);
-    if (good)
-        return cli_print_json(stdout, about) ? API_DONE : cli_no_memory();
-    json_decref(about);
-    return cli_no_memory();
+    words_value *inputs = words_array(), *cases = words_array(), *about = summary_json(s);
+    for (int32_t i = 0; i < host->n_input; i++)
+        words_add(inputs, input_json(host->input[i]));
+    for (int32_t i = 0; i < host->n_expectation; i++)
+        words_add(cases, case_json(host->expectation[i]));
+    words_set(about, "inputs", inputs);
+    words_set(about, "expectations", cases);
+    words_set(about, "cpubind", words_text(CPUBIND_VERSION));
+    return cli_print_json(stdout, about) ? API_DONE : cli_no_memory();
 }
 
 static int show_input(const api_options *options, cpubind_corpus_host *host, api_text *why)

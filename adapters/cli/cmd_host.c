@@ -43,16 +43,14 @@ void cli_add_pod(api_text *to, const cpubind_pod *pod)
         api_add(to, " (%s)", cpubind_qos_word(pod->qos));
 }
 
-json_t *cli_pod_json(const cpubind_pod *pod)
+words_value *cli_pod_json(const cpubind_pod *pod)
 {
     if (!*pod->uid)
-        return json_null();
-    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "uid", pod->uid, "name",
-                     *pod->name ? json_string(pod->name) : json_null(), "namespace",
-                     *pod->name ? json_string(pod->space) : json_null(), "container",
-                     *pod->name ? json_string(pod->container) : json_null(), "qos",
-                     cpubind_qos_word(pod->qos), "runtime",
-                     pod->runtime ? json_string(pod->runtime) : json_null());
+        return words_null();
+    return words_make("uid:s name:w namespace:v container:v qos:s runtime:s", pod->uid,
+                      pod->name, *pod->name ? words_text(pod->space) : words_null(),
+                      *pod->name ? words_text(pod->container) : words_null(),
+                      cpubind_qos_word(pod->qos), pod->runtime);
 }
 
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
@@ -166,15 +164,12 @@ static void add_heads(api_table *table)
         api_cell(table, "%s", heads[i]);
 }
 
-/* Whether a text is new; it is noted. */
-static int is_new(host_call *c, const char *text)
+int cli_is_new(host_call *c, const char *text)
 {
-    size_t i;
-    json_t *one;
-    if (!c->said)
-        return 1;
-    json_array_foreach(c->said, i, one) if (strcmp(json_string_value(one), text) == 0) return 0;
-    return json_array_append_new(c->said, json_string(text)) == 0;
+    if (words_get(c->said, text))
+        return 0;
+    words_set(c->said, text, words_bool(1));
+    return 1;
 }
 
 /* Says once of a device that its processes share its pool. */
@@ -182,33 +177,27 @@ void cli_warn_sharing(host_call *c, const cpubind_host_row *row)
 {
     api_text device = {"", 0}, text = {"", 0};
     cli_explain_sharing(row, &device, &text);
-    if (text.len > 0 && is_new(c, device.text))
+    if (text.len > 0 && cli_is_new(c, device.text))
         fprintf(stderr, "cpubind: warning: %s\n", text.text);
 }
 
 /* == As JSON ================================================================ */
 
-json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
+words_value *cli_row_json(const host_call *c, const cpubind_host_row *row)
 {
     const api_bound *bound = bound_of(c, row);
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
-    json_t *json = json_pack(
-        "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
-        "device", *row->name_of_device ? json_string(row->name_of_device) : json_null(), "npu",
-        row->number < 0 ? json_null() : json_integer(row->number), "pci",
-        *row->pci ? json_string(row->pci) : json_null(), "product",
-        row->product ? json_string(row->product) : json_null(), "devices", (int)row->n_device,
-        "pid", (int)row->pid, "name", cli_json_text(row->name), "container",
-        row->container[0] ? cli_json_text(row->container) : json_null(), "pod",
-        cli_pod_json(&row->pod), "process", (int)row->process, "processes", (int)row->n_process,
-        "shared", (int)row->is_sharing, "children", (int)row->n_child, "parent",
-        row->parent ? json_integer(row->parent) : json_null(), "state",
-        cpubind_host_state_word(row->state), "error",
-        text.len > 0
-            ? json_pack("{s:i, s:o}", "status", status, "text", cli_json_text(text.text))
-            : json_null(),
-        "outcome", row->report ? cli_outcome_json(bound, row->report) : json_null());
+    words_value *json = words_make(
+        "device:w npu:v pci:w product:s devices:i pid:i name:s container:w pod:v process:i "
+        "processes:i shared:b children:i parent:v state:s error:v outcome:v",
+        row->name_of_device, words_id(row->number), row->pci, row->product, (int)row->n_device,
+        (int)row->pid, row->name, row->container, cli_pod_json(&row->pod), (int)row->process,
+        (int)row->n_process, (int)row->is_sharing, (int)row->n_child,
+        row->parent ? words_number(row->parent) : words_null(),
+        cpubind_host_state_word(row->state),
+        text.len > 0 ? words_make("status:i text:s", status, text.text) : words_null(),
+        row->report ? cli_outcome_json(bound, row->report) : words_null());
     return json;
 }
 
@@ -219,9 +208,9 @@ int cli_is_worker(const cpubind_host_row *row)
 
 /* All rows, or those with news; NULL without memory.
  *   out     *n: their number */
-static json_t *rows_json(const host_call *c, int is_news, int32_t *n)
+static words_value *rows_json(const host_call *c, int is_news, int32_t *n)
 {
-    json_t *workers = json_array(), *others = json_array(), *warnings;
+    words_value *workers = words_array(), *others = words_array(), *warnings;
     api_text unseen = {"", 0};
     *n = 0;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
@@ -230,60 +219,52 @@ static json_t *rows_json(const host_call *c, int is_news, int32_t *n)
             continue;
         ++*n;
         if (cli_is_worker(row))
-            workers = cli_json_append(workers, cli_row_json(c, row));
+            words_add(workers, cli_row_json(c, row));
         else
-            others = cli_json_append(others, cli_row_json(c, row));
+            words_add(others, cli_row_json(c, row));
     }
     warnings = cli_warnings_json(&c->planned);
     cli_explain_unseen(cpubind_host_bind_unseen(c->host), &unseen);
     if (unseen.len > 0 && warnings)
-        (void)json_array_append_new(
-            warnings, json_pack("{s:s, s:s}", "code", "unseen", "text", unseen.text));
+        words_add(warnings, words_make("code:s text:s", "unseen", unseen.text));
     if (c->service_said && warnings)
-        (void)json_array_append_new(
-            warnings, json_pack("{s:s, s:s}", "code", "service", "text", c->service_said));
-    return json_pack("{s:s, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", workers,
-                     "others", others, "warnings", warnings);
+        words_add(warnings, words_make("code:s text:s", "service", c->service_said));
+    return words_make("cpubind:s workers:v others:v warnings:v", CPUBIND_VERSION, workers,
+                      others, warnings);
 }
 
 /* == As text: rows of this call, or of the answer of the service ============ */
 
-static const char *text_of(const json_t *object, const char *key)
+static words_value *items_of(const words_value *row)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
+    return words_get(words_get(row, "outcome"), "items");
 }
 
-static json_t *items_of(const json_t *row)
+static int is_thread(const words_value *item)
 {
-    return json_object_get(json_object_get(row, "outcome"), "items");
-}
-
-static int is_thread(const json_t *item)
-{
-    return strcmp(text_of(item, "kind"), "thread") == 0;
+    return strcmp(words_string_of(item, "kind"), "thread") == 0;
 }
 
 /* Threads of a row of an answer that ended in one of the ways; -1: it was not looked at. */
-static int32_t count_said(const json_t *row, const char *const *results)
+static int32_t count_said(const words_value *row, const char *const *results)
 {
-    const json_t *items = items_of(row);
-    int32_t n = json_is_array(items) ? 0 : -1;
-    for (size_t i = 0; i < json_array_size(items); i++)
+    const words_value *items = items_of(row);
+    int32_t n = words_is(items, WORDS_ARRAY) ? 0 : -1;
+    for (int32_t i = 0; i < words_count(items); i++)
         for (const char *const *r = results; *r; r++)
-            n += is_thread(json_array_get(items, i)) &&
-                 strcmp(text_of(json_array_get(items, i), "result"), *r) == 0;
+            n += is_thread(words_at(items, i)) &&
+                 strcmp(words_string_of(words_at(items, i), "result"), *r) == 0;
     return n;
 }
 
 /* What a row of an answer drives, as cli_add_row_device has it. */
-static void add_said_device(api_text *to, const json_t *row)
+static void add_said_device(api_text *to, const words_value *row)
 {
-    const int n_device = (int)json_integer_value(json_object_get(row, "devices"));
+    const int n_device = (int)words_integer_of(row, "devices");
     if (n_device > 1)
         api_add(to, ", %d devices", n_device);
-    else if (*text_of(row, "device"))
-        api_add(to, ", %s", text_of(row, "device"));
+    else if (*words_string_of(row, "device"))
+        api_add(to, ", %s", words_string_of(row, "device"));
 }
 
 static void print_children(int pid, const api_text *device, int32_t n)
@@ -296,63 +277,61 @@ static void print_children(int pid, const api_text *device, int32_t n)
 }
 
 /* The pod of a row, as cli_add_pod has it. */
-static void add_said_pod(api_text *to, const json_t *row)
+static void add_said_pod(api_text *to, const words_value *row)
 {
-    const json_t *pod = json_object_get(row, "pod");
-    if (!json_is_object(pod))
+    const words_value *pod = words_get(row, "pod");
+    if (!words_is(pod, WORDS_OBJECT))
         return;
-    if (*text_of(pod, "name"))
-        api_add(to, ", pod %s/%s/%s", text_of(pod, "namespace"), text_of(pod, "name"),
-                text_of(pod, "container"));
+    if (*words_string_of(pod, "name"))
+        api_add(to, ", pod %s/%s/%s", words_string_of(pod, "namespace"),
+                words_string_of(pod, "name"), words_string_of(pod, "container"));
     else
-        api_add(to, ", pod %s", text_of(pod, "uid"));
-    if (strcmp(text_of(pod, "qos"), cpubind_qos_word(CPUBIND_QOS_UNKNOWN)) != 0)
-        api_add(to, " (%s)", text_of(pod, "qos"));
+        api_add(to, ", pod %s", words_string_of(pod, "uid"));
+    if (strcmp(words_string_of(pod, "qos"), cpubind_qos_word(CPUBIND_QOS_UNKNOWN)) != 0)
+        api_add(to, " (%s)", words_string_of(pod, "qos"));
 }
 
 /* What is wrong with a row, and each warning that no row before it had. */
-static void print_wrong(host_call *c, const json_t *row)
+static void print_wrong(host_call *c, const words_value *row)
 {
-    const char *error = text_of(json_object_get(row, "error"), "text");
-    const json_t *outcome = json_object_get(row, "outcome");
-    const int pid = (int)json_integer_value(json_object_get(row, "pid"));
+    const char *error = words_string_of(words_get(row, "error"), "text");
+    const words_value *outcome = words_get(row, "outcome");
+    const int pid = (int)words_integer_of(row, "pid");
     api_text device = {"", 0}, pod = {"", 0}, sharing = {"", 0};
-    json_t *warning;
-    size_t i;
     add_said_device(&device, row);
     add_said_pod(&pod, row);
     if (*error)
         fprintf(stderr, "cpubind: process %d%s%s: %s\n", pid, device.text, pod.text, error);
-    if (json_is_true(json_object_get(row, "shared")) && json_is_object(outcome) &&
-        strcmp(text_of(row, "state"), cpubind_host_state_word(CPUBIND_HOST_BOUND)) == 0)
+    if (words_is_true(words_get(row, "shared")) && words_is(outcome, WORDS_OBJECT) &&
+        strcmp(words_string_of(row, "state"), cpubind_host_state_word(CPUBIND_HOST_BOUND)) == 0)
         add_sharing(&sharing, device.len > 2 ? device.text + 2 : "the device",
-                    (int)json_integer_value(json_object_get(row, "processes")),
-                    text_of(outcome, "main"));
-    if (sharing.len > 0 && !c->options->quiet && is_new(c, device.text))
+                    (int)words_integer_of(row, "processes"), words_string_of(outcome, "main"));
+    if (sharing.len > 0 && !c->options->quiet && cli_is_new(c, device.text))
         fprintf(stderr, "cpubind: warning: %s\n", sharing.text);
-    json_array_foreach(json_object_get(outcome, "warnings"), i, warning)
-    {
-        const char *text = text_of(warning, "text");
-        if (*text && is_new(c, text))
+    for (int32_t i = 0; i < words_count(words_get(outcome, "warnings")); i++) {
+        words_value *warning = words_at(words_get(outcome, "warnings"), i);
+        const char *text = words_string_of(warning, "text");
+        if (*text && cli_is_new(c, text))
             fprintf(stderr, "cpubind: warning: process %d: %s\n", pid, text);
     }
 }
 
-static void add_said(api_table *table, const json_t *row)
+static void add_said(api_table *table, const words_value *row)
 {
     static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
     static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
     api_text device = {"", 0};
     add_said_device(&device, row);
     api_cell(table, "%s", device.len > 2 ? device.text + 2 : "-");
-    api_cell_number(table, (int32_t)json_integer_value(json_object_get(row, "pid")));
-    api_cell(table, "%.12s", text_of(row, "name"));
-    api_cell(table, "%s", *text_of(row, "container") ? text_of(row, "container") : "-");
-    add_list(table, text_of(json_object_get(row, "outcome"), "main"));
+    api_cell_number(table, (int32_t)words_integer_of(row, "pid"));
+    api_cell(table, "%.12s", words_string_of(row, "name"));
+    api_cell(table, "%s",
+             *words_string_of(row, "container") ? words_string_of(row, "container") : "-");
+    add_list(table, words_string_of(words_get(row, "outcome"), "main"));
     api_cell_number(table, count_said(row, right));
     api_cell_number(table, count_said(row, moved));
     api_cell_number(table, count_said(row, wrong));
-    api_cell(table, "%s", text_of(row, "state"));
+    api_cell(table, "%s", words_string_of(row, "state"));
 }
 
 static const char *no_process(const host_call *c)
@@ -363,34 +342,33 @@ static const char *no_process(const host_call *c)
 }
 
 /* The rows as text: the table, and below it the warnings of a plan and what is wrong. */
-static int print_rows(host_call *c, const json_t *answer, const api_planned *plan)
+static int print_rows(host_call *c, const words_value *answer, const api_planned *plan)
 {
-    const json_t *rows[] = {json_object_get(answer, "workers"),
-                            json_object_get(answer, "others")};
-    const size_t n = json_array_size(rows[0]) + json_array_size(rows[1]);
+    const words_value *rows[] = {words_get(answer, "workers"), words_get(answer, "others")};
+    const int32_t n = words_count(rows[0]) + words_count(rows[1]);
     api_table table = {.n_column = 0};
     add_heads(&table);
     for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < json_array_size(rows[k]); i++)
-            add_said(&table, json_array_get(rows[k], i));
+        for (int32_t i = 0; i < words_count(rows[k]); i++)
+            add_said(&table, words_at(rows[k], i));
     if (n > 0 && !c->options->quiet)
         cli_print_table(stdout, &table);
     else if (!c->options->quiet)
         puts(no_process(c));
     api_free_table(&table);
-    for (size_t i = 0; i < json_array_size(rows[0]) && !c->options->quiet; i++) {
-        const json_t *row = json_array_get(rows[0], i);
+    for (int32_t i = 0; i < words_count(rows[0]) && !c->options->quiet; i++) {
+        const words_value *row = words_at(rows[0], i);
         api_text device = {"", 0};
         add_said_device(&device, row);
-        print_children((int)json_integer_value(json_object_get(row, "pid")), &device,
-                       (int32_t)json_integer_value(json_object_get(row, "children")));
+        print_children((int)words_integer_of(row, "pid"), &device,
+                       (int32_t)words_integer_of(row, "children"));
     }
     (void)fflush(stdout);
     if (plan && n > 0)
         cli_print_warnings(plan);
     for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < json_array_size(rows[k]); i++)
-            print_wrong(c, json_array_get(rows[k], i));
+        for (int32_t i = 0; i < words_count(rows[k]); i++)
+            print_wrong(c, words_at(rows[k], i));
     return !ferror(stdout);
 }
 
@@ -437,13 +415,13 @@ static void warn_unseen(const host_call *c)
 static int print_all(host_call *c)
 {
     int32_t n;
-    json_t *rows = rows_json(c, 0, &n);
+    words_value *rows = rows_json(c, 0, &n);
     if (!rows)
         return cli_no_memory();
     if (c->options->json)
         return cli_print_json(stdout, rows) ? worst(c) : cli_no_memory();
     (void)print_rows(c, rows, c->options->command == API_APPLY ? &c->planned : NULL);
-    json_decref(rows);
+    words_free(rows);
     warn_events(c);
     warn_unseen(c);
     return worst(c);
@@ -452,7 +430,7 @@ static int print_all(host_call *c)
 /* Prints what is new of one row. */
 static void print_row_news(host_call *c, const cpubind_host_row *row)
 {
-    json_t *said = cli_row_json(c, row);
+    words_value *said = cli_row_json(c, row);
     const cpubind_outcomes *report = row->report;
     api_text text = {"", 0}, device = {"", 0};
     api_out news = {0};
@@ -478,19 +456,19 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
     (void)cli_print_out(stdout, &news);
     (void)fflush(stdout);
     print_wrong(c, said);
-    json_decref(said);
+    words_free(said);
 }
 
 static void print_news(host_call *c)
 {
-    json_t *rows = NULL;
+    words_value *rows = NULL;
     int32_t n = 0;
     cli_take_plan(c);
     if (c->options->json)
         rows = rows_json(c, 1, &n);
     if (n > 0)
-        (void)cli_print_json(stdout, json_incref(rows));
-    json_decref(rows);
+        (void)cli_print_json(stdout, words_share(rows));
+    words_free(rows);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->json; i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         if (row->is_news && !c->options->quiet)
@@ -587,15 +565,12 @@ static int verify_all(host_call *c)
 }
 
 /* The worst status among the rows of an answer. */
-static int worst_of(const json_t *rows)
+static int worst_of(const words_value *rows)
 {
     int status = API_DONE;
-    json_t *row;
-    size_t i;
-    json_array_foreach(rows, i, row)
-    {
-        const int one =
-            (int)json_integer_value(json_object_get(json_object_get(row, "error"), "status"));
+    for (int32_t i = 0; i < words_count(rows); i++) {
+        words_value *row = words_at(rows, i);
+        const int one = (int)words_integer_of(words_get(row, "error"), "status");
         status = one > status ? one : status;
     }
     return status;
@@ -621,7 +596,7 @@ static int ask_service(host_call *c)
 {
     const api_options *options = c->options;
     cli_service_reply service = {.state = CLI_SERVICE_NONE};
-    const json_t *workers, *others;
+    const words_value *workers, *others;
     int status, is_printed;
     if (is_for_service(options))
         cli_ask_service(options,
@@ -632,9 +607,9 @@ static int ask_service(host_call *c)
                           "an older version; this command worked by itself";
     if (service.state == CLI_SERVICE_REFUSED)
         return cli_fail(options, service.status, service.why);
-    workers = json_object_get(service.answer, "workers");
-    others = json_object_get(service.answer, "others");
-    if (!json_is_array(workers) || !json_is_array(others)) {
+    workers = words_get(service.answer, "workers");
+    others = words_get(service.answer, "others");
+    if (!words_is(workers, WORDS_ARRAY) || !words_is(others, WORDS_ARRAY)) {
         cli_free_service(&service);
         return -1;
     }
@@ -657,15 +632,15 @@ int cli_call_all(api_options *options)
     static api_text why;
     int status;
     c.options = options;
-    c.said = json_array();
+    c.said = words_object();
     status = cli_find_workers(&c, options, &why);
     if (status != API_DONE) {
-        json_decref(c.said);
+        words_free(c.said);
         return cli_fail(options, status, why.text);
     }
     status = ask_service(&c);
     if (status >= 0) {
-        json_decref(c.said);
+        words_free(c.said);
         return status;
     }
     status = cli_open_all(&c, &how, &why);
@@ -675,6 +650,6 @@ int cli_call_all(api_options *options)
         status = options->command == API_VERIFY ? verify_all(&c) : apply_all(&c);
     cpubind_host_bind_close(c.host);
     api_close_host(&c.source);
-    json_decref(c.said);
+    words_free(c.said);
     return status;
 }

@@ -46,7 +46,7 @@ typedef struct measurement {
     cpubind_placed *placed;
     int32_t n;
     int32_t *online, n_online;
-    json_t *workers, *warnings;
+    words_value *workers, *warnings;
     int lock; /* until this process ends */
     int has_asked_service;
     api_bound service; /* which let go */
@@ -97,7 +97,7 @@ static const cpubind_host_row *row_of(const plan_of *p, int32_t pid, int32_t *at
 
 static void warn(measurement *m, const api_text *text)
 {
-    m->warnings = cli_json_append(m->warnings, cli_json_text(text->text));
+    words_add(m->warnings, words_text(text->text));
     if (!m->options->json && !m->options->quiet)
         fprintf(stderr, "cpubind: warning: %s\n", text->text);
 }
@@ -215,10 +215,8 @@ static int take_workers(measurement *m)
         if (row->device < 0 || row->parent || (only && row->pid != only))
             continue;
         cli_add_row_device(&device, row);
-        m->workers = cli_json_append(
-            m->workers,
-            json_pack("{s:i, s:o, s:o}", "pid", (int)row->pid, "name", cli_json_text(row->name),
-                      "device", cli_json_text(device.len > 2 ? device.text + 2 : "")));
+        words_add(m->workers, words_make("pid:i name:s device:s", (int)row->pid, row->name,
+                                         device.len > 2 ? device.text + 2 : ""));
         m->placed[m->n].pid = row->pid;
         status = look_at_record(m, m->n++);
     }
@@ -459,21 +457,21 @@ static int run_blocks(measurement *m, cli_measured *out)
 /* == The result ============================================================= */
 
 /* Keeps the result for status and doctor. */
-static int keep_result(measurement *m, const json_t *result)
+static int keep_result(measurement *m, const words_value *result)
 {
-    char *text = json_dumps(result, JSON_INDENT(1));
     api_text why = {"", 0};
-    cpubind_linux_fault fault;
-    if (!text)
-        return cli_no_memory();
-    fault = cpubind_last_write(&cpubind_sys_real, text, (int32_t)strlen(text));
+    api_out text = {0};
+    cpubind_linux_fault fault = {0};
+    words_put(&text, result, WORDS_INDENTED);
+    if (!text.is_short)
+        fault = cpubind_last_write(&cpubind_sys_real, text.text, (int32_t)text.len);
     if (fault.error) {
         api_add(&why, "status and doctor will not know the result: %s: %s", fault.what,
                 strerror(fault.error));
         warn(m, &why);
     }
-    free(text);
-    return API_DONE;
+    free(text.text);
+    return text.is_short ? cli_no_memory() : API_DONE;
 }
 
 /* The exit status of a verdict. */
@@ -487,7 +485,7 @@ static int status_of(cpubind_verdict verdict)
 static int print_result(measurement *m, cli_measured *measured)
 {
     const api_options *o = m->options;
-    json_t *result;
+    words_value *result;
     int status;
     api_text line = {"", 0};
     cpubind_judge(&m->schedule,
@@ -506,12 +504,12 @@ static int print_result(measurement *m, cli_measured *measured)
     cli_add_measure(result, &line);
     status = keep_result(m, result);
     if (status == API_DONE && o->json)
-        status = cli_print_json(stdout, json_incref(result)) ? API_DONE : cli_no_memory();
+        status = cli_print_json(stdout, words_share(result)) ? API_DONE : cli_no_memory();
     else if (status == API_DONE && o->quiet)
         printf("%s\n", line.text);
     else if (status == API_DONE && !cli_print_measure(stdout, result))
         status = cli_no_memory();
-    json_decref(result);
+    words_free(result);
     return status == API_DONE ? status_of(cpubind_judge_all(m->figure, measured->n_figure))
                               : status;
 }
@@ -569,8 +567,8 @@ static void free_all(measurement *m)
         cpubind_host_bind_close(m->plan[side].call.host);
         api_close_host(&m->plan[side].call.source);
     }
-    json_decref(m->workers);
-    json_decref(m->warnings);
+    words_free(m->workers);
+    words_free(m->warnings);
     free(m->online);
     free(m->worker);
     free(m->placed);
@@ -611,8 +609,8 @@ int cli_measure(int argc, char **argv)
     if (status >= 0)
         return status;
     m.options = &options;
-    m.workers = json_array();
-    m.warnings = json_array();
+    m.workers = words_array();
+    m.warnings = words_array();
     cpubind_linux_raise_files();
     status = measure(&m);
     free_all(&m);

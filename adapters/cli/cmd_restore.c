@@ -44,8 +44,8 @@ static int print_outcome(const api_options *options, const api_bound *bound)
 static int print_put_back(const api_options *options, int32_t pid)
 {
     if (options->json)
-        return cli_print_json(stdout, json_pack("{s:s, s:i, s:b}", "cpubind", CPUBIND_VERSION,
-                                                "pid", (int)pid, "restored_by_service", 1))
+        return cli_print_json(stdout, words_make("cpubind:s pid:i restored_by_service:b",
+                                                 CPUBIND_VERSION, (int)pid, 1))
                    ? API_DONE
                    : cli_no_memory();
     if (!options->quiet)

@@ -13,8 +13,8 @@
 /* The faults of a file, as lines and as JSON. */
 typedef struct fault_list {
     const char *path;
-    api_text first; /* of the first fault */
-    json_t *array;  /* NULL: print lines on stderr */
+    api_text first;     /* of the first fault */
+    words_value *array; /* NULL: print lines on stderr */
 } fault_list;
 
 static void say(void *ctx, cpubind_position place, const char *text)
@@ -28,17 +28,16 @@ static void say(void *ctx, cpubind_position place, const char *text)
     if (!f->array)
         fprintf(stderr, "cpubind: %s\n", line.text);
     else
-        (void)json_array_append_new(
-            f->array, json_pack("{s:i, s:i, s:o}", "line", (int)place.line, "column",
-                                (int)place.column, "text", cli_json_text(text)));
+        words_add(f->array, words_make("line:i column:i text:s", (int)place.line,
+                                       (int)place.column, text));
 }
 
 /* The value of a key as JSON: null without one, a list where it may repeat. */
-static json_t *value_json(const api_settings *s, int32_t row)
+static words_value *value_json(const api_settings *s, int32_t row)
 {
     const api_key *key = &api_keys[row];
     const char *value = s->options.conf_value[row] ? s->options.conf_value[row] : key->usual;
-    return key->repeats || !*value ? json_null() : cli_json_text(value);
+    return key->repeats || !*value ? words_null() : words_text(value);
 }
 
 static void print_value(void *ctx, const char *key, const char *value)
@@ -51,7 +50,7 @@ static void print_value(void *ctx, const char *key, const char *value)
 static void append_value(void *ctx, const char *key, const char *value)
 {
     (void)key;
-    (void)json_array_append_new((json_t *)ctx, cli_json_text(value));
+    words_add((words_value *)ctx, words_text(value));
 }
 
 static int print_settings(const api_settings *s, const char *path)
@@ -73,19 +72,15 @@ static int print_settings(const api_settings *s, const char *path)
 
 static int print_settings_json(const api_settings *s, const char *path)
 {
-    json_t *values = json_object();
-    for (int32_t i = 0; values && api_keys[i].name; i++) {
-        json_t *value = api_keys[i].repeats ? json_array() : value_json(s, i);
+    words_value *values = words_object();
+    for (int32_t i = 0; api_keys[i].name; i++) {
+        words_value *value = api_keys[i].repeats ? words_array() : value_json(s, i);
         if (api_keys[i].repeats && value)
             api_each_value(&s->options, api_keys[i].name, append_value, value);
-        if (json_object_set_new(values, api_keys[i].name, value) != 0) {
-            json_decref(values);
-            values = NULL;
-        }
+        words_set(values, api_keys[i].name, value);
     }
-    return cli_print_json(stdout, json_pack("{s:s, s:o, s:o}", "cpubind", CPUBIND_VERSION,
-                                            "config", path ? cli_json_text(path) : json_null(),
-                                            "settings", values))
+    return cli_print_json(stdout, words_make("cpubind:s config:s settings:v", CPUBIND_VERSION,
+                                             path, values))
                ? API_DONE
                : cli_no_memory();
 }
@@ -95,7 +90,7 @@ static int check(const api_options *o, api_settings *settings)
 {
     const char *asked = o->n_word > 0 ? o->word[0] : o->config;
     fault_list faults = {.path = asked ? asked : API_CONF_PATH,
-                         .array = o->json ? json_array() : NULL};
+                         .array = o->json ? words_array() : NULL};
     api_text why = {"", 0};
     int status;
     if (o->json && !faults.array)
@@ -108,13 +103,12 @@ static int check(const api_options *o, api_settings *settings)
     else if (status == API_DONE && !o->quiet)
         status = print_settings(settings, faults.path);
     else if (status != API_DONE && o->json)
-        status = cli_print_json(stdout, json_pack("{s:s, s:{s:s, s:o, s:O}}", "cpubind",
-                                                  CPUBIND_VERSION, "error", "code", "usage",
-                                                  "text", cli_json_text(faults.first.text),
-                                                  "faults", faults.array))
+        status = cli_print_json(stdout, words_make("cpubind:s error:{code:s text:s faults:V}",
+                                                   CPUBIND_VERSION, "usage", faults.first.text,
+                                                   faults.array))
                      ? status
                      : cli_no_memory();
-    json_decref(faults.array);
+    words_free(faults.array);
     return status;
 }
 
@@ -127,8 +121,8 @@ static int probe(const api_options *o, api_settings *settings)
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_ALIVE}, .path = API_SOCKET_PATH};
     cpubind_linux_fault why;
-    json_t *json = NULL;
-    json_int_t idle_ms, limit_ms = CPUBIND_ANSWER_LIMIT_MS;
+    words_value *json = NULL;
+    int64_t idle_ms, limit_ms = CPUBIND_ANSWER_LIMIT_MS;
     int is_good;
     if (api_settings_load(o->config, settings, &path, NULL, NULL, &text) == API_DONE) {
         asking.path = settings->options.socket;
@@ -138,23 +132,23 @@ static int probe(const api_options *o, api_settings *settings)
         return cli_fail(o, API_REFUSED, "the settings have socket = none: nobody can ask");
     why = cpubind_service_ask(&cpubind_sys_real, &asking, &bytes);
     if (!why.error)
-        json = json_loadb(bytes.data, (size_t)bytes.len, 0, NULL);
+        json = words_read(bytes.data, (size_t)bytes.len, NULL);
     cpubind_bytes_free(&bytes);
     if (!json)
         return cli_fail(o, API_REFUSED, cli_explain_silence(why, &asking));
-    idle_ms = json_integer_value(json_object_get(json, "idle_ms"));
-    is_good = idle_ms <= limit_ms && json_is_integer(json_object_get(json, "idle_ms"));
+    idle_ms = words_integer_of(json, "idle_ms");
+    is_good = idle_ms <= limit_ms && words_is(words_get(json, "idle_ms"), WORDS_NUMBER);
     text = (api_text){"", 0};
     api_add(&text, "the service (process %d) %s: its last turn was %lld.%lld s ago",
             (int)asking.pid, is_good ? "goes on" : "hangs", (long long)(idle_ms / 1000),
             (long long)(idle_ms % 1000 / 100));
-    if (o->is_ready && is_good && !json_is_true(json_object_get(json, "ready"))) {
+    if (o->is_ready && is_good && !words_is_true(words_get(json, "ready"))) {
         is_good = 0;
         api_add(&text, "; it has not looked at the workers of this host yet");
-    } else if (o->is_ready && json_is_true(json_object_get(json, "all_left"))) {
+    } else if (o->is_ready && words_is_true(words_get(json, "all_left"))) {
         api_add(&text, "; " CLI_ALL_LEFT);
     }
-    json_decref(json);
+    words_free(json);
     if (!is_good)
         return cli_fail(o, API_REFUSED, text.text);
     if (!o->quiet)

@@ -85,10 +85,9 @@ static int print_once(const api_options *options, const cli_status *s)
     if (options->explain)
         return cli_explain_pod(s);
     if (options->json) {
-        json_t *json = cli_status_json(s);
-        (void)json_object_set_new(json, "service",
-                                  cli_service_json(options, json_object_get(json, "warnings")));
-        (void)json_object_set_new(json, "measured", cli_last_measure_json(options));
+        words_value *json = cli_status_json(s);
+        words_set(json, "service", cli_service_json(options, words_get(json, "warnings")));
+        words_set(json, "measured", cli_last_measure_json(options));
         return cli_print_json(stdout, json) ? status_of(s) : cli_no_memory();
     }
     if (!options->quiet) {

@@ -182,12 +182,7 @@ void cli_warn_fixed(const cli_fixed *fixed)
 
 /* == JSON =================================================================== */
 
-static json_t *text_or_null(const char *text)
-{
-    return text ? cli_json_text(text) : json_null();
-}
-
-static json_t *item_json(const cpubind_change *c, const cpubind_mend_item *item)
+static words_value *item_json(const cpubind_change *c, const cpubind_mend_item *item)
 {
     static const char *const kinds[] = {"file", "thread", "ban"};
     const int is_thread = c->kind == CPUBIND_CHANGE_THREAD;
@@ -195,37 +190,32 @@ static json_t *item_json(const cpubind_change *c, const cpubind_mend_item *item)
     api_text path = {"", 0};
     if (is_file)
         api_add(&path, "/%s", c->file);
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", kinds[c->kind], "file",
-        text_or_null(is_file ? path.text : NULL), "pid",
-        is_file ? json_null() : json_integer(c->pid), "tid",
-        is_thread ? json_integer(c->tid) : json_null(), "irq",
-        c->kind == CPUBIND_CHANGE_BAN ? json_integer(c->irq) : json_null(), "before",
-        text_or_null(item && c->kind != CPUBIND_CHANGE_BAN ? item->before : NULL), "after",
-        text_or_null(c->value), "result",
-        text_or_null(item ? cpubind_mend_word(item->result) : NULL), "now",
-        text_or_null(item ? item->now : NULL), "error",
-        text_or_null(item && item->fault.error ? strerror(item->fault.error) : NULL));
+    return words_make("kind:s file:s pid:v tid:v irq:v before:s after:s result:s now:s error:s",
+                      kinds[c->kind], is_file ? path.text : NULL,
+                      is_file ? words_null() : words_number(c->pid),
+                      is_thread ? words_number(c->tid) : words_null(),
+                      c->kind == CPUBIND_CHANGE_BAN ? words_number(c->irq) : words_null(),
+                      item && c->kind != CPUBIND_CHANGE_BAN ? item->before : NULL, c->value,
+                      item ? cpubind_mend_word(item->result) : NULL, item ? item->now : NULL,
+                      item && item->fault.error ? strerror(item->fault.error) : NULL);
 }
 
-json_t *cli_fixed_json(const cli_fixed *fixed, const cpubind_doctor_report *report)
+words_value *cli_fixed_json(const cli_fixed *fixed, const cpubind_doctor_report *report)
 {
-    json_t *changes = json_array(), *error = json_null();
-    for (int32_t i = 0; changes && i < fixed->n; i++) {
-        json_t *item = item_json(&fixed->change[i], fixed->item ? &fixed->item[i] : NULL);
-        if (item)
-            (void)json_object_set_new(
-                item, "check", json_string(report->finding[fixed->finding[i]].check->word));
-        changes = cli_json_append(changes, item);
+    words_value *changes = words_array(), *error = words_null();
+    for (int32_t i = 0; i < fixed->n; i++) {
+        words_value *item = item_json(&fixed->change[i], fixed->item ? &fixed->item[i] : NULL);
+        words_set(item, "check", words_text(report->finding[fixed->finding[i]].check->word));
+        words_add(changes, item);
     }
     if (!fixed->item && fixed->status != CPUBIND_LINUX_OK) {
         api_text why = {"", 0};
         add_why(&why, fixed->status, &fixed->fault);
-        error = cli_json_text(why.text);
+        error = words_text(why.text);
     }
-    return json_pack("{s:o, s:b, s:o, s:o}", "record",
-                     text_or_null(fixed->mend ? cpubind_mend_path(fixed->mend) : NULL),
-                     "is_dry", fixed->is_dry, "error", error, "changes", changes);
+    return words_make("record:s is_dry:b error:v changes:v",
+                      fixed->mend ? cpubind_mend_path(fixed->mend) : NULL, fixed->is_dry, error,
+                      changes);
 }
 
 /* == --restore ============================================================== */
@@ -234,14 +224,14 @@ static int print_restored(const cpubind_mend *mend, const api_options *options)
 {
     int32_t n;
     const cpubind_mend_item *item = cpubind_mend_items(mend, &n);
-    json_t *all = options->json ? json_array() : NULL;
+    words_value *all = options->json ? words_array() : NULL;
     for (int32_t i = n - 1; i >= 0; i--) {
         const int is_warning = item[i].result == CPUBIND_MEND_STUCK ||
                                item[i].result == CPUBIND_MEND_OTHER ||
                                item[i].result == CPUBIND_MEND_BOUND;
         api_text line = {"", 0};
         if (options->json) {
-            all = all ? cli_json_append(all, item_json(&item[i].change, &item[i])) : NULL;
+            words_add(all, item_json(&item[i].change, &item[i]));
             continue;
         }
         add_change(&line, &item[i].change, item[i].before, 1);
@@ -252,9 +242,8 @@ static int print_restored(const cpubind_mend *mend, const api_options *options)
             printf("%s%s\n", item[i].result == CPUBIND_MEND_BACK ? "put back " : "", line.text);
     }
     if (options->json)
-        return cli_print_json(stdout,
-                              json_pack("{s:s, s:s, s:o}", "cpubind", CPUBIND_VERSION, "record",
-                                        cpubind_mend_path(mend), "restored", all))
+        return cli_print_json(stdout, words_make("cpubind:s record:s restored:v",
+                                                 CPUBIND_VERSION, cpubind_mend_path(mend), all))
                    ? API_DONE
                    : cli_no_memory();
     if (n == 0 && !options->quiet)

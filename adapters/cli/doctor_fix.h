@@ -4,7 +4,7 @@
 #ifndef CPUBIND_CLI_DOCTOR_FIX_H
 #define CPUBIND_CLI_DOCTOR_FIX_H
 
-#include <jansson.h>
+#include "../words/value.h"
 
 #include "../doctor/doctor.h"
 #include "../linux/bind/mend.h"
@@ -37,7 +37,7 @@ void cli_print_fixed(const cli_fixed *fixed, int32_t finding);
 void cli_warn_fixed(const cli_fixed *fixed);
 
 /* {"record", "is_dry", "error", "changes"}; NULL without memory. */
-json_t *cli_fixed_json(const cli_fixed *fixed, const cpubind_doctor_report *report);
+words_value *cli_fixed_json(const cli_fixed *fixed, const cpubind_doctor_report *report);
 
 /* cpubind doctor --restore. Returns the exit status. */
 int cli_doctor_restore(const api_options *options);

@@ -20,59 +20,62 @@
 /* == Reading ================================================================ */
 
 /* Says why an object has not the form of an expectation; NULL when it has. */
-static const char *form_fault(const json_t *root)
+static const char *form_fault(const words_value *root)
 {
-    const json_t *args = json_object_get(root, "args");
-    const int has_plan = json_is_object(json_object_get(root, "plan"));
-    const int has_error = json_is_object(json_object_get(root, "error"));
-    if (!json_is_array(args))
+    const words_value *args = words_get(root, "args");
+    const int has_plan = words_is(words_get(root, "plan"), WORDS_OBJECT);
+    const int has_error = words_is(words_get(root, "error"), WORDS_OBJECT);
+    if (!words_is(args, WORDS_ARRAY))
         return "\"args\" is not an array";
-    for (size_t i = 0; i < json_array_size(args); i++)
-        if (!json_is_string(json_array_get(args, i)))
+    for (int32_t i = 0; i < words_count(args); i++)
+        if (!words_is(words_at(args, i), WORDS_TEXT))
             return "\"args\" does not hold texts alone";
-    if (!json_is_integer(json_object_get(root, "exit")))
+    if (!words_is(words_get(root, "exit"), WORDS_NUMBER))
         return "\"exit\" is not a number";
     if (has_plan + has_error != 1)
         return "there must be either \"plan\" or \"error\", an object";
-    return json_object_size(root) == 3 ? NULL : "it holds more than args, exit, plan or error";
+    return words_count(root) == 3 ? NULL : "it holds more than args, exit, plan or error";
 }
 
-json_t *cli_read_expectation(const char *body, size_t len, api_text *why)
+words_value *cli_read_expectation(const char *body, size_t len, api_text *why)
 {
-    json_error_t fault;
-    json_t *root = json_loadb(len ? body : "", len, JSON_REJECT_DUPLICATES, &fault);
+    words_fault fault;
+    words_value *root = words_read(len ? body : "", len, &fault);
     const char *what = root ? form_fault(root) : NULL;
-    if (!root)
-        api_add(why, "the expectation, line %d, column %d: %s", fault.line, fault.column,
-                fault.text);
-    else if (what)
+    if (!root) {
+        const cpubind_position place =
+            cpubind_text_place(body, (int32_t)len, (int32_t)fault.at);
+        api_add(why, "the expectation, line %d, column %d: %s", (int)place.line,
+                (int)place.column, fault.what);
+    } else if (what) {
         api_add(why, "the expectation: %s", what);
+    }
     if (!root || !what)
         return root;
-    json_decref(root);
+    words_free(root);
     return NULL;
 }
 
 /* Whether arguments are those of topo: the word comes first. */
-static int is_of_topo(const json_t *args)
+static int is_of_topo(const words_value *args)
 {
-    const char *word = json_string_value(json_array_get(args, 0));
+    const char *word = words_string(words_at(args, 0));
     return word && strcmp(word, "topo") == 0;
 }
 
 /* Reads the arguments of an expectation as options. Returns 0 when they are wrong. */
-static int read_arguments(const json_t *args, api_options *out, api_text *why)
+static int read_arguments(const words_value *args, api_options *out, api_text *why)
 {
     char *argv[API_MAX_ARGS + 2] = {(char *)"plan"};
     int argc = is_of_topo(args) ? 0 : 1;
     int good;
     memset(out, 0, sizeof *out);
-    if (json_array_size(args) > API_MAX_ARGS) {
+    if (words_count(args) > API_MAX_ARGS) {
         api_add(why, "the arguments are too many");
         return 0;
     }
-    for (size_t i = 0; i < json_array_size(args); i++)
-        argv[argc++] = (char *)json_string_value(json_array_get(args, i));
+    for (int32_t i = 0; i < words_count(args); i++)
+        argv[argc++] = (char *)words_string(words_at(args, i));
     good = cli_parse(argc, argv, is_of_topo(args) ? API_TOPO : API_CASE, NULL, out, why);
     if (good && (out->root || out->fixture || out->db)) {
         api_add(why, "the host is that of the expectation; leave out --root, --fixture, --db");
@@ -88,62 +91,59 @@ static int read_arguments(const json_t *args, api_options *out, api_text *why)
 
 /* Changes a printed plan into an expected one: without the version, the number of its form and
  * the texts of errors, and with the codes of the warnings alone. */
-static json_t *expected_plan(json_t *plan)
+static words_value *expected_plan(words_value *plan)
 {
-    json_t *codes = plan ? json_array() : NULL;
-    const json_t *warnings = json_object_get(plan, "warnings");
-    const json_t *devices = json_object_get(plan, "devices");
-    for (size_t i = 0; i < json_array_size(devices); i++)
-        (void)json_object_del(json_object_get(json_array_get(devices, i), "error"), "text");
-    for (size_t i = 0; codes && i < json_array_size(warnings); i++)
-        codes = cli_json_append(
-            codes, json_incref(json_object_get(json_array_get(warnings, i), "code")));
-    if (!codes || json_object_set_new(plan, "warnings", codes) != 0 ||
-        json_object_del(plan, "cpubind") != 0) {
-        json_decref(plan);
-        return NULL;
-    }
-    (void)json_object_del(plan, "format");
+    words_value *codes = words_array();
+    const words_value *warnings = words_get(plan, "warnings");
+    const words_value *devices = words_get(plan, "devices");
+    for (int32_t i = 0; i < words_count(devices); i++)
+        words_remove(words_get(words_at(devices, i), "error"), "text");
+    for (int32_t i = 0; i < words_count(warnings); i++)
+        words_add(codes, words_share(words_get(words_at(warnings, i), "code")));
+    words_set(plan, "warnings", codes);
+    words_remove(plan, "cpubind");
+    words_remove(plan, "format");
     return plan;
 }
 
 /* The expectation of a refusal that has no problem of its own. */
-static json_t *refusal(const json_t *args, int status, const api_text *why)
+static words_value *refusal(const words_value *args, int status, const api_text *why)
 {
-    return json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
-                     status == API_REFUSED ? "refused" : "unreadable", "text", why->text);
+    return words_make("args:V exit:i error:{code:s text:s}", args, status,
+                      status == API_REFUSED ? "refused" : "unreadable", why->text);
 }
 
-json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,
-                             api_planned *planned, const api_options *options, api_text *why)
+words_value *cli_make_expectation(const words_value *args, const cpubind_source *source,
+                                  api_planned *planned, const api_options *options,
+                                  api_text *why)
 {
-    json_t *problem;
-    json_t *error;
+    words_value *problem;
+    words_value *error;
     int status = api_plan_others(source, options, planned, why);
     if (status == API_DONE)
         status = api_check_rank(planned, options, why);
     if (status == API_DONE)
         status = api_check_pools(planned, options, why);
     if (status == API_DONE)
-        return json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
-                         expected_plan(cli_plan_json(planned, options)));
+        return words_make("args:V exit:i plan:v", args, API_DONE,
+                          expected_plan(cli_plan_json(planned, options)));
     if (why->len > 0)
         return refusal(args, status, why);
     api_explain(planned, options, why);
     problem = cli_problem_json(&planned->problem, why->text);
-    error = json_incref(json_object_get(problem, "error"));
-    json_decref(problem);
-    return json_pack("{s:O, s:i, s:o}", "args", args, "exit", status, "error", error);
+    error = words_share(words_get(problem, "error"));
+    words_free(problem);
+    return words_make("args:V exit:i error:v", args, status, error);
 }
 
 /* The expectation that the devices of a host, or the reason for none, meet.
  *   in      why: empty */
-static json_t *topo_expectation(const json_t *args, const cpubind_source *source,
-                                const api_options *options, api_text *why)
+static words_value *topo_expectation(const words_value *args, const cpubind_source *source,
+                                     const api_options *options, api_text *why)
 {
     api_planned read = {0};
     api_out text = {0};
-    json_t *made = NULL, *devices;
+    words_value *made = NULL, *devices;
     int status;
     api_read_devices(source, options, &read);
     status = api_judge_devices(&read, options, why);
@@ -152,19 +152,19 @@ static json_t *topo_expectation(const json_t *args, const cpubind_source *source
     } else {
         api_json_topo(&text, &read.facts, options);
         devices = cli_value_of(&text);
-        (void)json_object_del(devices, "cpubind");
-        made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan", devices);
+        words_remove(devices, "cpubind");
+        made = words_make("args:V exit:i plan:v", args, API_DONE, devices);
     }
     api_free_planned(&read);
     return made;
 }
 
-json_t *cli_answer(const cpubind_source *source, const json_t *question, api_planned *planned,
-                   api_text *why)
+words_value *cli_answer(const cpubind_source *source, const words_value *question,
+                        api_planned *planned, api_text *why)
 {
-    const json_t *args = json_object_get(question, "args");
+    const words_value *args = words_get(question, "args");
     api_options *options = (api_options *)malloc(sizeof *options); /* large, for a stack */
-    json_t *answer = NULL;
+    words_value *answer = NULL;
     const int is_read = options && read_arguments(args, options, why) &&
                         api_take_settings(source, API_CASE, options, why) == API_DONE &&
                         api_find_devices(source, options, why) == API_DONE;
@@ -186,12 +186,14 @@ json_t *cli_answer(const cpubind_source *source, const json_t *question, api_pla
 
 /* == Comparing ============================================================== */
 
-static void print_value(FILE *out, const json_t *value)
+static void print_value(FILE *out, const words_value *value)
 {
-    if (!value)
-        fputs("nothing", out);
+    api_out text = {0};
+    if (value)
+        words_put(&text, value, WORDS_LINE);
     else
-        (void)json_dumpf(value, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+        api_put_text(&text, "nothing");
+    (void)cli_print_out(out, &text);
 }
 
 /* One comparison: where its lines go, and how many differences there are. */
@@ -202,8 +204,8 @@ typedef struct comparison {
 } comparison;
 
 /* Writes one line; a value that is missing is NULL. */
-static void add_difference(comparison *c, const char *place, const json_t *expected,
-                           const json_t *got)
+static void add_difference(comparison *c, const char *place, const words_value *expected,
+                           const words_value *got)
 {
     fprintf(c->out, "%s: expected ", place);
     print_value(c->out, expected);
@@ -213,99 +215,100 @@ static void add_difference(comparison *c, const char *place, const json_t *expec
     c->n++;
 }
 
-static int is_list_of_objects(const json_t *value)
+static int is_list_of_objects(const words_value *value)
 {
-    return json_is_array(value) && json_is_object(json_array_get(value, 0));
+    return words_is(value, WORDS_ARRAY) && words_is(words_at(value, 0), WORDS_OBJECT);
 }
 
-static int has_value(const json_t *array, const json_t *value)
+static int has_value(const words_value *array, const words_value *value)
 {
-    for (size_t i = 0; i < json_array_size(array); i++)
-        if (json_equal(json_array_get(array, i), value))
+    for (int32_t i = 0; i < words_count(array); i++)
+        if (words_equal(words_at(array, i), value))
             return 1;
     return 0;
 }
 
 /* Warnings are a set of codes: their order makes no difference. */
-static void compare_warnings(comparison *c, const json_t *expected, const json_t *got)
+static void compare_warnings(comparison *c, const words_value *expected, const words_value *got)
 {
-    for (size_t i = 0; i < json_array_size(expected); i++)
-        if (!has_value(got, json_array_get(expected, i)))
-            add_difference(c, "warnings", json_array_get(expected, i), NULL);
-    for (size_t i = 0; i < json_array_size(got); i++)
-        if (!has_value(expected, json_array_get(got, i)))
-            add_difference(c, "warnings", NULL, json_array_get(got, i));
+    for (int32_t i = 0; i < words_count(expected); i++)
+        if (!has_value(got, words_at(expected, i)))
+            add_difference(c, "warnings", words_at(expected, i), NULL);
+    for (int32_t i = 0; i < words_count(got); i++)
+        if (!has_value(expected, words_at(got, i)))
+            add_difference(c, "warnings", NULL, words_at(got, i));
 }
 
-static void compare_keys(comparison *c, const char *place, json_t *expected, json_t *got);
+static void compare_keys(comparison *c, const char *place, words_value *expected,
+                         words_value *got);
 
 /* Compares two values. Objects are compared key by key, lists of objects element by element. */
-static void compare(comparison *c, const char *place, json_t *expected, json_t *got)
+static void compare(comparison *c, const char *place, words_value *expected, words_value *got)
 {
-    if (json_is_object(expected) && json_is_object(got)) {
+    if (words_is(expected, WORDS_OBJECT) && words_is(got, WORDS_OBJECT)) {
         compare_keys(c, place, expected, got);
     } else if (!is_list_of_objects(expected) || !is_list_of_objects(got)) {
-        if (!got || !json_equal(expected, got))
+        if (!got || !words_equal(expected, got))
             add_difference(c, place, expected, got);
-    } else if (json_array_size(expected) != json_array_size(got)) {
-        fprintf(c->out, "%s: expected %zu, got %zu\n", place, json_array_size(expected),
-                json_array_size(got));
+    } else if (words_count(expected) != words_count(got)) {
+        fprintf(c->out, "%s: expected %d, got %d\n", place, words_count(expected),
+                words_count(got));
         c->n++;
     } else {
-        for (size_t i = 0; i < json_array_size(expected); i++) {
+        for (int32_t i = 0; i < words_count(expected); i++) {
             char element[MAX_PLACE];
-            snprintf(element, sizeof element, "%s[%zu]", place, i);
-            compare(c, element, json_array_get(expected, i), json_array_get(got, i));
+            snprintf(element, sizeof element, "%s[%d]", place, (int)i);
+            compare(c, element, words_at(expected, i), words_at(got, i));
         }
     }
 }
 
-static void compare_keys(comparison *c, const char *place, json_t *expected, json_t *got)
+static void compare_keys(comparison *c, const char *place, words_value *expected,
+                         words_value *got)
 {
-    const char *key;
-    json_t *value;
     char name[MAX_PLACE];
-    json_object_foreach(expected, key, value)
-    {
+    for (int32_t i = 0; i < words_count(expected); i++) {
+        const char *key = words_key(expected, i);
+        words_value *value = words_at(expected, i);
         snprintf(name, sizeof name, "%s%s%s", place, *place ? "." : "", key);
         if (strcmp(name, "warnings") == 0)
-            compare_warnings(c, value, json_object_get(got, key));
+            compare_warnings(c, value, words_get(got, key));
         else
-            compare(c, name, value, json_object_get(got, key));
+            compare(c, name, value, words_get(got, key));
     }
     if (!c->is_whole)
         return;
-    json_object_foreach(got, key, value)
-    {
+    for (int32_t i = 0; i < words_count(got); i++) {
+        const char *key = words_key(got, i);
+        words_value *value = words_at(got, i);
         snprintf(name, sizeof name, "%s%s%s", place, *place ? "." : "", key);
-        if (!json_object_get(expected, key))
+        if (!words_get(expected, key))
             add_difference(c, name, NULL, value);
     }
 }
 
-int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_whole)
+int cli_compare(FILE *out, const words_value *expected, const words_value *got, int is_whole)
 {
     static const char *const keys[] = {"args", "exit"};
     comparison c = {out, is_whole, 0};
-    json_t *plan = json_object_get(got, "plan"), *error = json_object_get(got, "error");
+    words_value *plan = words_get(got, "plan"), *error = words_get(got, "error");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        compare(&c, keys[i], json_object_get(expected, keys[i]), json_object_get(got, keys[i]));
-    if (json_object_get(expected, "error") && error) {
+        compare(&c, keys[i], words_get(expected, keys[i]), words_get(got, keys[i]));
+    if (words_get(expected, "error") && error) {
         c.is_whole = 0; /* the text of an error is never stored */
-        compare_keys(&c, "", json_object_get(expected, "error"), error);
+        compare_keys(&c, "", words_get(expected, "error"), error);
         return c.n;
     }
-    if (json_object_get(expected, "plan") && plan) {
-        compare_keys(&c, "", json_object_get(expected, "plan"), plan);
+    if (words_get(expected, "plan") && plan) {
+        compare_keys(&c, "", words_get(expected, "plan"), plan);
         return c.n;
     }
     if (error) {
-        fprintf(out, "expected a plan, got %s: %s\n",
-                json_string_value(json_object_get(error, "code")),
-                json_string_value(json_object_get(error, "text")));
+        fprintf(out, "expected a plan, got %s: %s\n", words_string(words_get(error, "code")),
+                words_string(words_get(error, "text")));
     } else {
         fputs("expected the refusal ", out);
-        print_value(out, json_object_get(json_object_get(expected, "error"), "code"));
+        print_value(out, words_get(words_get(expected, "error"), "code"));
         fputs(", got a plan\n", out);
     }
     return c.n + 1;
@@ -313,44 +316,40 @@ int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_who
 
 /* Removes the keys that `expected` does not name. A list may have grown: an element that
  * `expected` does not have keeps the keys of the last element that it has. */
-static void keep_named(json_t *expected, json_t *got)
+static void keep_named(words_value *expected, words_value *got)
 {
-    const size_t n = json_array_size(expected);
-    const char *key;
-    json_t *value;
-    void *next;
-    for (size_t i = 0; n > 0 && i < json_array_size(got); i++)
-        keep_named(json_array_get(expected, i < n ? i : n - 1), json_array_get(got, i));
-    if (!json_is_object(expected) || !json_is_object(got))
+    const int32_t n = words_count(expected);
+    for (int32_t i = 0; n > 0 && i < words_count(got); i++)
+        keep_named(words_at(expected, i < n ? i : n - 1), words_at(got, i));
+    if (!words_is(expected, WORDS_OBJECT) || !words_is(got, WORDS_OBJECT))
         return;
-    json_object_foreach_safe(got, next, key, value)
-    {
-        json_t *same = json_object_get(expected, key);
+    for (int32_t i = words_count(got); i-- > 0;) {
+        words_value *same = words_get(expected, words_key(got, i));
         if (same)
-            keep_named(same, value);
+            keep_named(same, words_at(got, i));
         else
-            (void)json_object_del(got, key);
+            words_remove(got, words_key(got, i));
     }
 }
 
-void cli_keep_named(json_t *expected, json_t *got)
+void cli_keep_named(words_value *expected, words_value *got)
 {
-    json_t *before = json_object_get(expected, "error");
-    json_t *after = json_object_get(got, "error");
-    if (before && json_equal(json_object_get(before, "code"), json_object_get(after, "code")))
+    words_value *before = words_get(expected, "error");
+    words_value *after = words_get(got, "error");
+    if (before && words_equal(words_get(before, "code"), words_get(after, "code")))
         keep_named(before, after);
-    before = json_object_get(expected, "plan");
-    after = json_object_get(got, "plan");
+    before = words_get(expected, "plan");
+    after = words_get(got, "plan");
     if (before && after && cli_lacks_quality(expected))
-        (void)json_object_set_new(before, "quality", json_null());
+        words_set(before, "quality", words_null());
     if (before && after)
         keep_named(before, after);
 }
 
-int cli_lacks_quality(const json_t *expectation)
+int cli_lacks_quality(const words_value *expectation)
 {
-    const json_t *plan = json_object_get(expectation, "plan");
-    return plan && !json_object_get(plan, "quality") && !json_object_get(plan, "nodes");
+    const words_value *plan = words_get(expectation, "plan");
+    return plan && !words_get(plan, "quality") && !words_get(plan, "nodes");
 }
 
 /* Plans the host with the arguments of the expectation and compares. Arguments that are wrong
@@ -390,8 +389,8 @@ void cli_try(const cpubind_source *source, const char *body, size_t len, api_pla
 
 void cli_free_trial(cli_trial *trial)
 {
-    json_decref(trial->expected);
-    json_decref(trial->got);
+    words_free(trial->expected);
+    words_free(trial->got);
     free(trial->text);
     memset(trial, 0, sizeof *trial);
 }
@@ -415,30 +414,30 @@ void cli_print_lines(FILE *out, const char *before, const char *lines)
     }
 }
 
-static void format_value(FILE *out, const char *key, const json_t *value)
+static void format_value(FILE *out, const char *key, const words_value *value)
 {
     fprintf(out, "\"%s\": ", key);
-    (void)json_dumpf(value, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    print_value(out, value);
 }
 
 /* An array of objects, with a line for each. */
-static void format_rows(FILE *out, const char *key, const json_t *npus)
+static void format_rows(FILE *out, const char *key, const words_value *npus)
 {
     fprintf(out, "\"%s\": [", key);
-    for (size_t i = 0; i < json_array_size(npus); i++) {
+    for (int32_t i = 0; i < words_count(npus); i++) {
         fputs(i ? ",\n   " : "\n   ", out);
-        (void)json_dumpf(json_array_get(npus, i), out, JSON_ENSURE_ASCII);
+        print_value(out, words_at(npus, i));
     }
     fputs("\n  ]", out);
 }
 
-static void format_plan(FILE *out, json_t *plan)
+static void format_plan(FILE *out, words_value *plan)
 {
-    const char *key, *between = "\n  ";
-    json_t *value;
+    const char *between = "\n  ";
     fputs("\"plan\": {", out);
-    json_object_foreach(plan, key, value)
-    {
+    for (int32_t i = 0; i < words_count(plan); i++) {
+        const char *key = words_key(plan, i);
+        words_value *value = words_at(plan, i);
         fputs(between, out);
         between = ",\n  ";
         if (is_list_of_objects(value))
@@ -449,31 +448,31 @@ static void format_plan(FILE *out, json_t *plan)
     fputs("}", out);
 }
 
-static void format_error(FILE *out, json_t *error)
+static void format_error(FILE *out, words_value *error)
 {
-    json_t *short_error = json_copy(error);
-    (void)json_object_del(short_error, "text");
+    words_value *short_error = words_copy(error);
+    words_remove(short_error, "text");
     format_value(out, "error", short_error);
-    json_decref(short_error);
+    words_free(short_error);
 }
 
-char *cli_format_expectation(const json_t *expectation)
+char *cli_format_expectation(const words_value *expectation)
 {
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
-    json_t *plan = json_object_get(expectation, "plan");
+    words_value *plan = words_get(expectation, "plan");
     if (!out)
         return NULL;
     fputs("{", out);
-    format_value(out, "args", json_object_get(expectation, "args"));
+    format_value(out, "args", words_get(expectation, "args"));
     fputs(",\n ", out);
-    format_value(out, "exit", json_object_get(expectation, "exit"));
+    format_value(out, "exit", words_get(expectation, "exit"));
     fputs(",\n ", out);
     if (plan)
         format_plan(out, plan);
     else
-        format_error(out, json_object_get(expectation, "error"));
+        format_error(out, words_get(expectation, "error"));
     fputs("}\n", out);
     if (fclose(out) == 0)
         return text;

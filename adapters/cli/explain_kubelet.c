@@ -17,7 +17,7 @@
 /* == Reading ================================================================ */
 
 /* Reads a file, where it is there. Returns 0 when it cannot be, with the reason in *why. */
-static int read_file(const cpubind_source *source, cli_kubelet_file file, json_t **out,
+static int read_file(const cpubind_source *source, cli_kubelet_file file, words_value **out,
                      api_text *why)
 {
     const cpubind_input input = source->read(source->ctx, cli_kubelet_path[file]);
@@ -57,7 +57,7 @@ void cli_read_kubelet(const api_options *options, cli_kubelet *out)
 void cli_free_kubelet(const cli_kubelet *kubelet)
 {
     for (int file = 0; file < CLI_KUBELET_FILES; file++)
-        json_decref(kubelet->state[file]);
+        words_free(kubelet->state[file]);
 }
 
 /* == CPUs =================================================================== */
@@ -70,8 +70,8 @@ typedef struct comparison {
     const cpubind_status_device *device;
     /* What kubelet gave to its container, and to its pod; NULL: nothing, or its name is not
      * known. */
-    const json_t *cpus, *devices, *memory, *claims;
-    json_t *taken; /* CPUs of the cgroup that kubelet gave to other containers */
+    const words_value *cpus, *devices, *memory, *claims;
+    words_value *taken; /* CPUs of the cgroup that kubelet gave to other containers */
     int32_t n_own, n_lack, n_more;
     /* CPUs, ascending: that it has to itself by kubelet; of these those that the cgroup lacks;
      * that the cgroup has beyond these, and kubelet gave to nobody; those of `taken`, of one */
@@ -91,11 +91,11 @@ static int32_t pick(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b
 }
 
 /* The CPUs of a text that was read as a list; none of NULL. */
-static int32_t take_cpus(const json_t *cpus, int32_t *out)
+static int32_t take_cpus(const words_value *cpus, int32_t *out)
 {
     cpubind_int_list list = {out, CPUBIND_MAX_CPUS, 0};
     if (cpus)
-        (void)cpubind_cpulist_parse(json_string_value(cpus), (int32_t)json_string_length(cpus),
+        (void)cpubind_cpulist_parse(words_string(cpus), (int32_t)strlen(words_string(cpus)),
                                     CPUBIND_MAX_CPUS, &list, NULL);
     return list.n;
 }
@@ -107,10 +107,10 @@ static int is_named(const comparison *c)
 }
 
 /* What a file has of the container. */
-static const json_t *own_of(const comparison *c, cli_kubelet_file file)
+static const words_value *own_of(const comparison *c, cli_kubelet_file file)
 {
-    const json_t *pod = json_object_get(c->kubelet->state[file], c->w->pod.uid);
-    return is_named(c) ? json_object_get(pod, c->w->pod.container) : NULL;
+    const words_value *pod = words_get(c->kubelet->state[file], c->w->pod.uid);
+    return is_named(c) ? words_get(pod, c->w->pod.container) : NULL;
 }
 
 /* A worker of a pod, which has the names that kubelet's files have not; NULL: there is none. */
@@ -125,30 +125,30 @@ static const cpubind_pod *named_pod(const cli_status *s, const char *uid)
 }
 
 /* Takes the CPUs of the cgroup that another container has alone: they are not `more`. */
-static void take_taken(comparison *c, const char *uid, const char *container, json_t *cpus)
+static void take_taken(comparison *c, const char *uid, const char *container,
+                       const words_value *cpus)
 {
     const cpubind_cpus *has = &c->w->allowed;
     const cpubind_pod *pod = named_pod(c->s, uid);
     const int32_t n = pick(c->other, take_cpus(cpus, c->other), has->cpu, has->n, 1, c->other);
     c->n_more = pick(c->more, c->n_more, c->other, n, 0, c->more);
     if (n > 0)
-        c->taken = cli_json_append(
-            c->taken,
-            json_pack("{s:o, s:s?, s:s?, s:o, s:o}", "uid", cli_json_text(uid), "namespace",
-                      pod ? pod->space : NULL, "pod", pod ? pod->name : NULL, "container",
-                      cli_json_text(container), "cpus", cli_list_json(c->other, n)));
+        words_add(c->taken, words_make("uid:s namespace:s pod:s container:s cpus:v", uid,
+                                       pod ? pod->space : NULL, pod ? pod->name : NULL,
+                                       container, words_list(c->other, n)));
 }
 
 /* Containers of a pod that have the same CPUs share those of their pod. */
 static void find_taken(comparison *c)
 {
-    json_t *pod, *cpus;
-    const char *uid, *name;
-    json_object_foreach(c->kubelet->state[CLI_KUBELET_CPUS], uid, pod)
-    {
+    const words_value *pods = c->kubelet->state[CLI_KUBELET_CPUS];
+    for (int32_t i = 0; i < words_count(pods); i++) {
+        const char *uid = words_key(pods, i);
+        const words_value *pod = words_at(pods, i);
         const int is_own = strcmp(uid, c->w->pod.uid) == 0;
-        json_object_foreach(pod, name, cpus) if (!is_own || !json_equal(cpus, c->cpus))
-            take_taken(c, uid, name, cpus);
+        for (int32_t k = 0; k < words_count(pod); k++)
+            if (!is_own || !words_equal(words_at(pod, k), c->cpus))
+                take_taken(c, uid, words_key(pod, k), words_at(pod, k));
     }
 }
 
@@ -164,12 +164,11 @@ static comparison *compare(const cli_status *s, const cli_kubelet *kubelet,
     c->w = w;
     c->device = device;
     c->n_own = c->n_lack = c->n_more = 0;
-    c->taken = json_array();
+    c->taken = words_array();
     c->cpus = own_of(c, CLI_KUBELET_CPUS);
     c->devices = own_of(c, CLI_KUBELET_DEVICES);
     c->memory = own_of(c, CLI_KUBELET_MEMORY);
-    c->claims =
-        is_named(c) ? json_object_get(kubelet->state[CLI_KUBELET_CLAIMS], w->pod.uid) : NULL;
+    c->claims = is_named(c) ? words_get(kubelet->state[CLI_KUBELET_CLAIMS], w->pod.uid) : NULL;
     c->n_own = take_cpus(c->cpus, c->cpu);
     if (!is_named(c) || w->allowed.n == 0) /* not known */
         return c;
@@ -182,7 +181,7 @@ static comparison *compare(const cli_status *s, const cli_kubelet *kubelet,
 
 static void free_comparison(comparison *c)
 {
-    json_decref(c->taken);
+    words_free(c->taken);
     free(c);
 }
 
@@ -213,20 +212,18 @@ static int is_id_of(const cpubind_pci_function *f, const char *id)
 static int has_others_alone(const comparison *c)
 {
     const cpubind_facts *f = &c->s->call->planned.facts;
-    const json_t *given, *id;
-    size_t i, k;
     int n = 0;
     if (c->claims)
         return 0;
-    json_array_foreach(c->devices, i, given)
-    {
-        json_array_foreach(json_object_get(given, "ids"), k, id)
-        {
+    for (int32_t i = 0; i < words_count(c->devices); i++) {
+        const words_value *given = words_at(c->devices, i);
+        for (int32_t k = 0; k < words_count(words_get(given, "ids")); k++) {
+            words_value *id = words_at(words_get(given, "ids"), k);
             int is_known = 0;
-            if (!c->device->function || is_id_of(c->device->function, json_string_value(id)))
+            if (!c->device->function || is_id_of(c->device->function, words_string(id)))
                 return 0;
             for (int32_t j = 0; j < f->n_bus; j++)
-                is_known |= is_id_of(&f->bus[j], json_string_value(id));
+                is_known |= is_id_of(&f->bus[j], words_string(id));
             if (!is_known)
                 return 0;
             n++;
@@ -235,49 +232,40 @@ static int has_others_alone(const comparison *c)
     return n > 0;
 }
 
-/* The text of a key; NULL: it has none. */
-static const char *text_of(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 /* == Sentences ============================================================== */
 
 /* " (node 1)"; nothing without one. */
-static void say_nodes(const json_t *given, api_text *to)
+static void say_nodes(const words_value *given, api_text *to)
 {
-    const char *nodes = text_of(given, "nodes");
+    const char *nodes = words_string_of(given, "nodes");
     if (nodes)
         api_add(to, " (node%s %s)", strpbrk(nodes, ",-") ? "s" : "", nodes);
 }
 
 /* "a, b", behind another text. */
-static void add_texts(const json_t *texts, const char *first, api_text *to)
+static void add_texts(const words_value *texts, const char *first, api_text *to)
 {
-    for (size_t i = 0; i < json_array_size(texts); i++)
-        api_add(to, "%s%s", i > 0 ? ", " : first, json_string_value(json_array_get(texts, i)));
+    for (int32_t i = 0; i < words_count(texts); i++)
+        api_add(to, "%s%s", i > 0 ? ", " : first, words_string(words_at(texts, i)));
 }
 
-static void say_claim(const json_t *claim, api_text *to)
+static void say_claim(const words_value *claim, api_text *to)
 {
-    const json_t *device;
-    size_t i;
-    api_add(to, "; by the claim %s/%s", text_of(claim, "namespace"), text_of(claim, "name"));
-    json_array_foreach(json_object_get(claim, "devices"), i, device)
-    {
-        const json_t *cdi = json_object_get(device, "cdi");
+    api_add(to, "; by the claim %s/%s", words_string_of(claim, "namespace"),
+            words_string_of(claim, "name"));
+    for (int32_t i = 0; i < words_count(words_get(claim, "devices")); i++) {
+        const words_value *device = words_at(words_get(claim, "devices"), i);
+        const words_value *cdi = words_get(device, "cdi");
         add_texts(cdi, i > 0 ? ", " : " ", to);
-        if (json_array_size(cdi) == 0)
-            api_add(to, "%s%s of %s", i > 0 ? ", " : " ", text_of(device, "device"),
-                    text_of(device, "driver"));
+        if (words_count(cdi) == 0)
+            api_add(to, "%s%s of %s", i > 0 ? ", " : " ", words_string_of(device, "device"),
+                    words_string_of(device, "driver"));
     }
 }
 
 /* What kubelet gave. */
 static void say_given(const comparison *c, api_text *to)
 {
-    const json_t *given;
-    size_t i;
     api_add(to, "Kubelet gave its container ");
     if (c->n_own > 0) {
         api_add(to, "the CPUs ");
@@ -288,21 +276,21 @@ static void say_given(const comparison *c, api_text *to)
     }
     if (!c->devices && !c->claims)
         api_add(to, " and no device");
-    json_array_foreach(c->devices, i, given)
-    {
-        add_texts(json_object_get(given, "ids"), "; ", to);
-        api_add(to, " of %s", text_of(given, "resource"));
+    for (int32_t i = 0; i < words_count(c->devices); i++) {
+        const words_value *given = words_at(c->devices, i);
+        add_texts(words_get(given, "ids"), "; ", to);
+        api_add(to, " of %s", words_string_of(given, "resource"));
         say_nodes(given, to);
     }
-    json_array_foreach(c->memory, i, given)
-    {
+    for (int32_t i = 0; i < words_count(c->memory); i++) {
+        const words_value *given = words_at(c->memory, i);
         api_add(to, "; ");
-        cli_add_bytes(to, json_integer_value(json_object_get(given, "bytes")));
-        api_add(to, " of %s", text_of(given, "type"));
+        cli_add_bytes(to, words_integer_of(given, "bytes"));
+        api_add(to, " of %s", words_string_of(given, "type"));
         say_nodes(given, to);
     }
-    for (i = 0; i < json_array_size(c->claims); i++)
-        say_claim(json_array_get(c->claims, i), to);
+    for (int32_t i = 0; i < words_count(c->claims); i++)
+        say_claim(words_at(c->claims, i), to);
     api_add(to, ".");
 }
 
@@ -312,21 +300,20 @@ static void say_cpus(const comparison *c, cli_hear_sentence *hear, void *ctx)
         ": a program beside kubelet has written its cpuset, which is what holds. Find it (a "
         "CPU manager, an NRI plugin), then start the pod again.";
     api_text lack = {"", 0}, taken = {"", 0}, more = {"", 0};
-    const json_t *other;
-    size_t i;
     if (c->n_lack > 0) {
         api_add(&lack, "Its cgroup lacks ");
         api_add_list(&lack, c->lack, c->n_lack);
         api_add(&lack, " of these%s", what_next);
         hear(ctx, &lack);
     }
-    json_array_foreach(c->taken, i, other)
-    {
-        const char *space = text_of(other, "namespace");
+    for (int32_t i = 0; i < words_count(c->taken); i++) {
+        const words_value *other = words_at(c->taken, i);
+        const char *space = words_string_of(other, "namespace");
         api_add(&taken, "%s%s, which kubelet gave to %s%s%s/%s alone",
-                i == 0 ? "Its cgroup has the CPUs " : ", ", text_of(other, "cpus"),
-                space ? space : "pod ", space ? "/" : "", text_of(other, space ? "pod" : "uid"),
-                text_of(other, "container"));
+                i == 0 ? "Its cgroup has the CPUs " : ", ", words_string_of(other, "cpus"),
+                *space ? space : "pod ", *space ? "/" : "",
+                words_string_of(other, *space ? "pod" : "uid"),
+                words_string_of(other, "container"));
     }
     if (taken.len > 0) {
         api_add(&taken, ": both use them. Within seconds of the start of a pod that is usual; "
@@ -346,8 +333,8 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
 {
     const int32_t node = node_of(c);
     /* Another device may be a network card. */
-    const char *told = json_array_size(c->devices) == 1 && !c->claims
-                           ? text_of(json_array_get(c->devices, 0), "nodes")
+    const char *told = words_count(c->devices) == 1 && !c->claims
+                           ? words_string_of(words_at(c->devices, 0), "nodes")
                            : NULL;
     char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text text = {"", 0};
@@ -416,36 +403,33 @@ int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubi
 /* == JSON =================================================================== */
 
 /* A copy of an array that was read; an empty one of NULL. */
-static json_t *array_of(const json_t *given)
+static words_value *array_of(const words_value *given)
 {
-    return given ? json_copy((json_t *)given) : json_array();
+    return given ? words_copy(given) : words_array();
 }
 
 static void append_sentence(void *ctx, const api_text *sentence)
 {
-    json_t **all = (json_t **)ctx;
-    if (*all)
-        *all = cli_json_append(*all, cli_json_text(sentence->text));
+    words_add((words_value *)ctx, words_text(sentence->text));
 }
 
-json_t *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
-                         const cpubind_worker *w, const cpubind_status_device *device)
+words_value *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
+                              const cpubind_worker *w, const cpubind_status_device *device)
 {
-    json_t *text, *json;
+    words_value *text, *json;
     comparison *c;
     if (!kubelet->is_known)
-        return json_null();
+        return words_null();
     c = compare(s, kubelet, w, device);
     if (!c)
         return NULL;
-    text = json_array();
-    say_differences(c, append_sentence, &text);
-    json =
-        json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}", "listed",
-                  c->cpus || c->devices || c->memory, "cpus", cli_list_json(c->cpu, c->n_own),
-                  "devices", array_of(c->devices), "memory", array_of(c->memory), "claims",
-                  array_of(c->claims), "lacks", cli_list_json(c->lack, c->n_lack), "more",
-                  cli_list_json(c->more, c->n_more), "taken", c->taken, "differences", text);
+    text = words_array();
+    say_differences(c, append_sentence, text);
+    json = words_make(
+        "listed:b cpus:v devices:v memory:v claims:v lacks:v more:v taken:V differences:v",
+        c->cpus || c->devices || c->memory, words_list(c->cpu, c->n_own), array_of(c->devices),
+        array_of(c->memory), array_of(c->claims), words_list(c->lack, c->n_lack),
+        words_list(c->more, c->n_more), c->taken, text);
     free_comparison(c);
     return json;
 }

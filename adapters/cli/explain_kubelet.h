@@ -12,9 +12,10 @@
 
 /* What the files of kubelet say, or why that is not known. All zero is a node without it. */
 typedef struct cli_kubelet {
-    json_t *state[CLI_KUBELET_FILES]; /* as cli_kubelet_read has them; NULL: no such file */
-    int is_known;                     /* there is a kubelet, and what it gave is known */
-    api_text why; /* a sentence without a full stop; empty: none is needed */
+    words_value
+        *state[CLI_KUBELET_FILES]; /* as cli_kubelet_read has them; NULL: no such file */
+    int is_known;                  /* there is a kubelet, and what it gave is known */
+    api_text why;                  /* a sentence without a full stop; empty: none is needed */
 } cli_kubelet;
 
 /* Reads the files of the host of the options. */
@@ -35,7 +36,7 @@ int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubi
 
 /* The same as an object: lists, and the sentences that begin where the two disagree. JSON null
  * where that is not known, NULL without memory. */
-json_t *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
-                         const cpubind_worker *w, const cpubind_status_device *device);
+words_value *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
+                              const cpubind_worker *w, const cpubind_status_device *device);
 
 #endif /* CPUBIND_CLI_EXPLAIN_KUBELET_H */

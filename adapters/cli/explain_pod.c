@@ -159,7 +159,7 @@ typedef struct explaining {
     const char *word; /* of the pod */
     cli_kubelet kubelet;
     api_out out;
-    json_t *workers; /* with --json; NULL: memory has run out */
+    words_value *workers; /* with --json; NULL: memory has run out */
 } explaining;
 
 static void put_sentence(void *ctx, const api_text *sentence)
@@ -196,61 +196,57 @@ static int put_workers(explaining *e)
 
 /* == JSON =================================================================== */
 
-static json_t *name_json(const cpubind_status_device *d)
+static words_value *name_json(const cpubind_status_device *d)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE];
     cli_status_name(d, name);
-    return cli_json_text(name);
+    return words_text(name);
 }
 
 /* Who else may use CPUs of a worker. */
-static json_t *sharers_json(const cli_status *s, const cpubind_worker *w)
+static words_value *sharers_json(const cli_status *s, const cpubind_worker *w)
 {
-    json_t *all = json_array();
-    for (int32_t i = 0; all && i < s->status.n_worker; i++) {
+    words_value *all = words_array();
+    for (int32_t i = 0; i < s->status.n_worker; i++) {
         const cpubind_worker *other = s->status.worker[i].worker;
         const int32_t n = cpubind_list_common(w->allowed.cpu, w->allowed.n, other->allowed.cpu,
                                               other->allowed.n);
         if (n > 0 && other->pid != w->pid)
-            all =
-                cli_json_append(all, json_pack("{s:i, s:o, s:o, s:i}", "pid", (int)other->pid,
-                                               "program", cli_json_text(other->program), "pod",
-                                               cli_pod_json(&other->pod), "cpus", (int)n));
+            words_add(all, words_make("pid:i program:s pod:v cpus:i", (int)other->pid,
+                                      other->program, cli_pod_json(&other->pod), (int)n));
     }
     return all;
 }
 
 /* Why a device has its pool; null where there is no plan. */
-static json_t *why_json(const cli_status *s, const cpubind_status_device *d)
+static words_value *why_json(const cli_status *s, const cpubind_status_device *d)
 {
     api_text why = {"", 0};
     api_out to = {0};
     if (explain_device(&to, s, d, 1, &why) || to.is_short) {
-        json_t *whole = cli_value_of(&to);
-        json_t *explain = json_incref(json_object_get(whole, "explain"));
-        json_decref(whole);
+        words_value *whole = cli_value_of(&to);
+        words_value *explain = words_share(words_get(whole, "explain"));
+        words_free(whole);
         return explain;
     }
     free(to.text);
-    return json_null();
+    return words_null();
 }
 
-static json_t *beside_json(const cli_status *s, const cpubind_status_device *own)
+static words_value *beside_json(const cli_status *s, const cpubind_status_device *own)
 {
-    json_t *all = json_array();
-    for (int32_t i = 0; all && i < s->status.n_device; i++) {
+    words_value *all = words_array();
+    for (int32_t i = 0; i < s->status.n_device; i++) {
         const cpubind_status_device *d = &s->status.device[i];
-        json_t *pids;
+        words_value *pids;
         if (d->device == own->device ||
             !are_beside(&s->call->planned.facts, own->pool, d->pool))
             continue;
-        pids = json_array();
-        for (int32_t k = 0; pids && k < d->n_worker; k++)
-            pids = cli_json_append(
-                pids, json_integer(s->status.worker[d->first_worker + k].worker->pid));
-        all = cli_json_append(all,
-                              json_pack("{s:o, s:o, s:o}", "device", name_json(d), "pool",
-                                        cli_list_json(d->pool.cpu, d->pool.n), "pids", pids));
+        pids = words_array();
+        for (int32_t k = 0; k < d->n_worker; k++)
+            words_add(pids, words_number(s->status.worker[d->first_worker + k].worker->pid));
+        words_add(all, words_make("device:v pool:v pids:v", name_json(d),
+                                  words_list(d->pool.cpu, d->pool.n), pids));
     }
     return all;
 }
@@ -267,18 +263,17 @@ static int append_workers(explaining *e)
             const cpubind_worker *w = own->worker;
             if (!is_called(&w->pod, e->word))
                 continue;
-            e->workers = cli_json_append(
+            words_add(
                 e->workers,
-                json_pack("{s:i, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid",
-                          (int)w->pid, "program", cli_json_text(w->program), "pod",
-                          cli_pod_json(&w->pod), "device", name_json(d), "place",
-                          cpubind_place_word(own->place), "allowed",
-                          cli_list_json(w->allowed.cpu, w->allowed.n), "claimed",
-                          cli_list_json(w->claimed.cpu, w->claimed.n), "pool",
-                          cli_list_json(d->pool.cpu, d->pool.n), "shared_with",
-                          sharers_json(e->s, w), "kubelet",
-                          cli_kubelet_json(e->s, &e->kubelet, w, d), "why", why_json(e->s, d),
-                          "beside", beside_json(e->s, d)));
+                words_make("pid:i program:s pod:v device:v place:s allowed:v claimed:v pool:v "
+                           "shared_with:v kubelet:v why:v beside:v",
+                           (int)w->pid, w->program, cli_pod_json(&w->pod), name_json(d),
+                           cpubind_place_word(own->place),
+                           words_list(w->allowed.cpu, w->allowed.n),
+                           words_list(w->claimed.cpu, w->claimed.n),
+                           words_list(d->pool.cpu, d->pool.n), sharers_json(e->s, w),
+                           cli_kubelet_json(e->s, &e->kubelet, w, d), why_json(e->s, d),
+                           beside_json(e->s, d)));
             n++;
         }
     return e->workers ? n : -1;
@@ -291,9 +286,8 @@ static int print_all(explaining *e)
 {
     api_text *why = &e->kubelet.why;
     if (e->s->options->json) {
-        json_t *json =
-            json_pack("{s:s, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", e->workers,
-                      "kubelet_error", why->len > 0 ? cli_json_text(why->text) : json_null());
+        words_value *json = words_make("cpubind:s workers:v kubelet_error:w", CPUBIND_VERSION,
+                                       e->workers, why->text);
         return cli_print_json(stdout, json) ? API_DONE : cli_no_memory();
     }
     if (why->len > 0) {
@@ -330,7 +324,7 @@ int cli_explain_pod(const cli_status *s)
     static explaining e;
     int n, status;
     e = (explaining){.s = s, .word = s->options->explain, .out = cli_out_for(stdout)};
-    e.workers = s->options->json ? json_array() : NULL;
+    e.workers = s->options->json ? words_array() : NULL;
     e.word += strncmp(e.word, "pod:", 4) == 0 ? 4 : 0;
     cli_read_kubelet(s->options, &e.kubelet);
     n = s->options->json ? append_workers(&e) : put_workers(&e);
@@ -342,6 +336,6 @@ int cli_explain_pod(const cli_status *s)
     else
         status = refuse(&e);
     free(e.out.text);
-    json_decref(e.workers);
+    words_free(e.workers);
     return status;
 }

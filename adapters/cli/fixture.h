@@ -8,7 +8,7 @@
 #ifndef CPUBIND_CLI_FIXTURE_H
 #define CPUBIND_CLI_FIXTURE_H
 
-#include <jansson.h>
+#include "../words/value.h"
 
 #include "../archive/archive.h"
 #include "../linux/source/file_writer.h"
@@ -56,34 +56,35 @@ int cli_corpus_failed(const cpubind_corpus_fault *fault, const cli_corpus *corpu
 /* == Expectations (expect.c) ================================================ */
 
 /* Reads an expectation. Returns NULL when it has not that form. */
-json_t *cli_read_expectation(const char *body, size_t len, api_text *why);
+words_value *cli_read_expectation(const char *body, size_t len, api_text *why);
 
 /* Asks a host the question of an expectation, its "args", and makes the expectation that the
  * answer meets: a plan, the devices of topo, or a refusal. Returns NULL, with the reason in
  * *why, when the arguments are wrong. Several threads may call it at once, each with its
  * `planned`. */
-json_t *cli_answer(const cpubind_source *source, const json_t *question, api_planned *planned,
-                   api_text *why);
+words_value *cli_answer(const cpubind_source *source, const words_value *question,
+                        api_planned *planned, api_text *why);
 
 /* Makes the expectation that a plan, or its problem, meets. An error has its "text" too.
  * Returns NULL without memory.
  *   in      planned: of api_make; on a host of other accelerators alone it becomes their plan
  *           why: room for the text of an error, empty */
-json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,
-                             api_planned *planned, const api_options *options, api_text *why);
+words_value *cli_make_expectation(const words_value *args, const cpubind_source *source,
+                                  api_planned *planned, const api_options *options,
+                                  api_text *why);
 
 /* Writes a line for each difference, and returns their number. A key that `expected` does not
  * name, in a plan, in an NPU or in an error, is no difference, so that a new key of the output
  * fails no expectation; with is_whole it is one, except in an error. The order of warnings is
  * never a difference. */
-int cli_compare(FILE *out, const json_t *expected, const json_t *got, int is_whole);
+int cli_compare(FILE *out, const words_value *expected, const words_value *got, int is_whole);
 
 /* Removes from `got` the keys that `expected` does not name, when both are plans, or refusals
  * with one code. The quality of a plan stays; `expected` names it afterwards. */
-void cli_keep_named(json_t *expected, json_t *got);
+void cli_keep_named(words_value *expected, words_value *got);
 
 /* Whether a plan is expected without its quality. */
-int cli_lacks_quality(const json_t *expectation);
+int cli_lacks_quality(const words_value *expectation);
 
 /* Prints the lines of a text, with `before` in front of each. The text may come from a file of
  * another user: control characters and bytes that are not ASCII become "?". NULL stands for
@@ -92,14 +93,14 @@ void cli_print_lines(FILE *out, const char *before, const char *lines);
 
 /* The text of expect/CASE.json: a plan has one line for each NPU, an error has no text. The
  * caller frees it; NULL without memory. */
-char *cli_format_expectation(const json_t *expectation);
+char *cli_format_expectation(const words_value *expectation);
 
 /* An expectation that was compared with the plan of a host. */
 typedef struct cli_trial {
-    json_t *expected; /* NULL: the text is not an expectation */
-    json_t *got;      /* NULL: its arguments are wrong */
-    int n_difference; /* 0: it holds */
-    char *text;       /* a line for each difference; NULL: memory ran out */
+    words_value *expected; /* NULL: the text is not an expectation */
+    words_value *got;      /* NULL: its arguments are wrong */
+    int n_difference;      /* 0: it holds */
+    char *text;            /* a line for each difference; NULL: memory ran out */
 } cli_trial;
 
 /* Plans a host with the arguments of an expectation, and compares. */
@@ -112,7 +113,7 @@ void cli_free_trial(cli_trial *trial);
 /* Prints what a command did: a line, which --quiet leaves out, or with --json an object. The
  * pairs of `more`, which is freed, are added to the object; `more` may be NULL. */
 __attribute__((format(printf, 4, 5))) int cli_say_change(const api_options *options,
-                                                         const char *path, json_t *more,
+                                                         const char *path, words_value *more,
                                                          const char *format, ...);
 
 /* == A folder or a corpus to write to (sink.c) ============================== */

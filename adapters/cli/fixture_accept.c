@@ -19,7 +19,7 @@ typedef struct acceptance {
     cli_sink sink;
     api_text why;
     int n_changed;
-    json_t *differences; /* of --json */
+    words_value *differences; /* of --json */
 } acceptance;
 
 /* The words after NAME are cases up to the first word with a dash, or the word topo after a
@@ -46,7 +46,7 @@ static cpubind_corpus_expectation find_case(const acceptance *a, const char *nam
 }
 
 /* Stores one expectation; opens the corpus for writing before the first. */
-static int store(acceptance *a, const char *name, const json_t *expectation)
+static int store(acceptance *a, const char *name, const words_value *expectation)
 {
     char *body = a->options->is_dry ? NULL : cli_format_expectation(expectation);
     int status = API_DONE;
@@ -70,9 +70,7 @@ static void show_difference(acceptance *a, const char *name, const char *lines)
 {
     api_text text = {"", 0};
     if (a->options->json) {
-        a->differences =
-            cli_json_append(a->differences, json_pack("{s:o, s:o}", "case", cli_json_text(name),
-                                                      "text", cli_json_text(lines)));
+        words_add(a->differences, words_make("case:s text:s", name, lines));
         return;
     }
     if (a->options->quiet)
@@ -128,22 +126,22 @@ static int accept_cases(acceptance *a)
 }
 
 /* Makes an expectation that has arguments only. */
-static json_t *ask_with(char **word, int n)
+static words_value *ask_with(char **word, int n)
 {
-    json_t *args = json_array();
+    words_value *args = words_array();
     for (int i = 0; args && i < n; i++)
-        args = cli_json_append(args, json_string(word[i]));
-    return json_pack("{s:o}", "args", args);
+        words_add(args, words_text(word[i]));
+    return words_make("args:v", args);
 }
 
 /* Prints how an answer differs from the stored expectation, all keys included. */
-static void show_change(acceptance *a, const char *name, const json_t *answer)
+static void show_change(acceptance *a, const char *name, const words_value *answer)
 {
     cpubind_corpus_expectation old = find_case(a, name);
     api_text why = {"", 0};
     char *text = NULL;
     size_t size = 0;
-    json_t *expected =
+    words_value *expected =
         old.len < 0 ? NULL : cli_read_expectation(old.body, (size_t)old.len, &why);
     FILE *out = expected ? open_memstream(&text, &size) : NULL;
     if (out) {
@@ -155,15 +153,15 @@ static void show_change(acceptance *a, const char *name, const json_t *answer)
         show_difference(a, name, old.len < 0 ? "new" : "the old expectation cannot be read");
     }
     free(text);
-    json_decref(expected);
+    words_free(expected);
 }
 
 /* Stores a case with the arguments after "--": a new case, or new arguments for an old one. */
 static int accept_arguments(acceptance *a)
 {
     const char *name = a->options->word[1];
-    json_t *question = ask_with(a->options->word + 2, a->options->n_word - 2);
-    json_t *answer;
+    words_value *question = ask_with(a->options->word + 2, a->options->n_word - 2);
+    words_value *answer;
     int status;
     if (!question)
         return api_no_room(&a->why);
@@ -171,8 +169,8 @@ static int accept_arguments(acceptance *a)
     if (answer)
         show_change(a, name, answer);
     status = answer ? store(a, name, answer) : API_USAGE;
-    json_decref(answer);
-    json_decref(question);
+    words_free(answer);
+    words_free(question);
     return status;
 }
 
@@ -214,7 +212,7 @@ int cli_accept(int argc, char **argv)
     if (check_words(&options) != API_DONE)
         return API_USAGE;
     a.options = &options;
-    a.differences = json_array();
+    a.differences = words_array();
     status = cli_take_fixture(&options, options.word[0], &corpus, &a.host, &a.why);
     if (status == API_DONE) {
         a.source = cpubind_corpus_source(a.host);
@@ -223,11 +221,11 @@ int cli_accept(int argc, char **argv)
     cpubind_corpus_close_host(a.host);
     api_free_planned(&a.planned);
     if (status != API_DONE) {
-        json_decref(a.differences);
+        words_free(a.differences);
         return cli_fail(&options, status, a.why.text);
     }
-    return cli_say_change(&options, corpus.path,
-                          json_pack("{s:o}", "differences", a.differences), "%d %s %s",
-                          a.n_changed, a.n_changed == 1 ? "expectation" : "expectations",
+    return cli_say_change(&options, corpus.path, words_make("differences:v", a.differences),
+                          "%d %s %s", a.n_changed,
+                          a.n_changed == 1 ? "expectation" : "expectations",
                           options.is_dry ? "would be accepted" : "accepted");
 }

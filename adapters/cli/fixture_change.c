@@ -9,29 +9,25 @@
 #include "fixture.h"
 #include "output.h"
 
-int cli_say_change(const api_options *options, const char *path, json_t *more,
+int cli_say_change(const api_options *options, const char *path, words_value *more,
                    const char *format, ...)
 {
     char text[1024];
-    json_t *said;
+    words_value *said;
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args); /* NOLINT: va_start is above */
     va_end(args);
     if (!options->json) {
-        json_decref(more);
+        words_free(more);
         if (!options->quiet)
             printf("%s: %s\n", path, text);
         return API_DONE;
     }
-    said =
-        json_pack("{s:s, s:o, s:o, s:b}", "cpubind", CPUBIND_VERSION, "path",
-                  cli_json_text(path), "text", cli_json_text(text), "is_dry", options->is_dry);
-    if (more && json_object_update(said, more) != 0) {
-        json_decref(said);
-        said = NULL;
-    }
-    json_decref(more);
+    said = words_make("cpubind:s path:s text:s is_dry:b", CPUBIND_VERSION, path, text,
+                      options->is_dry);
+    if (more)
+        words_move(said, more);
     return cli_print_json(stdout, said) ? API_DONE : cli_no_memory();
 }
 

@@ -46,24 +46,24 @@ static int keep_unread(reading *r, const char *name)
 static int take_shape(void *ctx, const cpubind_corpus_about *host)
 {
     reading *r = (reading *)ctx;
-    json_error_t error;
-    json_t *body;
+    words_fault fault = {0, NULL};
+    words_value *body;
     int good;
     if (!host->program)
         return keep_unread(r, host->name);
-    body = json_loads(host->shape, 0, &error);
-    if (!json_is_object(json_object_get(body, "properties"))) {
-        json_decref(body);
+    body = words_read(host->shape, strlen(host->shape), &fault);
+    if (!words_is(words_get(body, "properties"), WORDS_OBJECT)) {
+        words_free(body);
         api_add(&r->why,
-                "\"%s\": the shape of the host \"%s\" is damaged, at byte %d; import "
+                "\"%s\": the shape of the host \"%s\" is damaged, at byte %zu; import "
                 "its capture again, with --replace",
-                r->corpus.path, host->name, body ? 0 : error.position);
+                r->corpus.path, host->name, fault.at);
         r->status = API_UNREADABLE;
         return 1;
     }
     good = cli_fleet_add(&r->fleet, host->name, body,
                          strcmp(host->program, CLI_SHAPE_PROGRAM) != 0);
-    json_decref(body);
+    words_free(body);
     return good ? 0 : fail_memory(r);
 }
 
@@ -72,7 +72,7 @@ static void read_host(reading *r, const char *name)
 {
     cpubind_corpus_host *host = NULL;
     cpubind_source source;
-    json_t *shape;
+    words_value *shape;
     r->status = cli_open_fixture(&r->corpus, name, &host, &r->why);
     if (r->status != API_DONE)
         return;
@@ -80,7 +80,7 @@ static void read_host(reading *r, const char *name)
     shape = cli_read_shape(&r->reader, &source);
     if (!shape || !cli_fleet_add(&r->fleet, name, shape, 0))
         (void)fail_memory(r);
-    json_decref(shape);
+    words_free(shape);
     cpubind_corpus_close_host(host);
 }
 

@@ -95,14 +95,14 @@ static int stem_of(const char *name, const char *before, const char *after, char
 static int take_expectation(walk *w, const char *name, const char *stem, cpubind_input input)
 {
     api_text why = {"", 0};
-    json_t *read;
+    words_value *read;
     if (!cpubind_host_txt_is_name(stem))
         return refuse(w, name,
                       "an expectation is named by letters, digits, \".\", \"_\", \"-\"");
     read = cli_read_expectation(input.data, (size_t)input.len, &why);
     if (!read)
         return refuse(w, name, why.text);
-    json_decref(read);
+    words_free(read);
     return cli_put_expectation(w->sink, stem, input.data, (size_t)input.len, w->why);
 }
 
@@ -257,7 +257,7 @@ typedef struct importing {
     int32_t n_capture, cap_capture;
     cli_shape_reader reader;
     int32_t n_added, n_unchanged, n_left_out;
-    json_t *left_out; /* [{"path", "text"}] */
+    words_value *left_out; /* [{"path", "text"}] */
 } importing;
 
 static int add_capture(importing *m, const char *folder, const char *name, api_text *why)
@@ -372,21 +372,25 @@ static int store_shape(importing *m, capture *c, const cpubind_source *source,
     cpubind_corpus_fault fault;
     cpubind_corpus_about about = {0};
     char *const text = read_about(&w, &about);
-    json_t *read = text ? cli_read_shape(&m->reader, source) : NULL;
-    char *body = read ? json_dumps(read, JSON_COMPACT) : NULL;
-    int status = !text ? API_UNREADABLE : body ? API_DONE : api_no_room(why);
-    json_decref(read);
+    words_value *read = text ? cli_read_shape(&m->reader, source) : NULL;
+    api_out body = {0};
+    int status = API_UNREADABLE;
+    if (text) {
+        words_put(&body, read, WORDS_COMPACT);
+        status = body.is_short ? api_no_room(why) : API_DONE;
+    }
+    words_free(read);
     if (status == API_DONE) {
         (void)snprintf(c->host, sizeof c->host, "%s", about.name);
         status = cli_put_host(&m->sink, &about, why);
     }
     if (status == API_DONE) {
-        shape->body = body;
+        shape->body = body.text;
         fault = cpubind_corpus_put_shape(m->sink.corpus.corpus, c->host, shape);
         if (fault.status)
             status = cli_corpus_failed(&fault, &m->sink.corpus, c->host, why);
     }
-    free(body);
+    free(body.text);
     free(text);
     return status;
 }
@@ -437,9 +441,7 @@ static void leave_out(importing *m, capture *c, const api_text *why)
 {
     m->n_left_out++;
     if (m->options->json) {
-        m->left_out =
-            cli_json_append(m->left_out, json_pack("{s:o, s:o}", "path", cli_json_text(c->path),
-                                                   "text", cli_json_text(why->text)));
+        words_add(m->left_out, words_make("path:s text:s", c->path, why->text));
         return;
     }
     if (m->n_left_out > MAX_SAID)
@@ -482,10 +484,10 @@ static int import_all(importing *m, api_text *why)
 static int say_import(importing *m)
 {
     api_text more = {"", 0};
-    json_t *counts = NULL;
+    words_value *counts = NULL;
     if (m->options->shapes) {
-        counts = json_pack("{s:i, s:i, s:O}", "added", (int)m->n_added, "unchanged",
-                           (int)m->n_unchanged, "left_out", m->left_out);
+        counts = words_make("added:i unchanged:i left_out:V", (int)m->n_added,
+                            (int)m->n_unchanged, m->left_out);
         api_add(&more, ", %d unchanged, %d left out", (int)m->n_unchanged, (int)m->n_left_out);
     }
     return cli_say_change(m->options, m->sink.corpus.path, counts, "%d %s added%s",
@@ -500,7 +502,7 @@ int cli_import(int argc, char **argv)
     int status = cli_start(argc, argv, API_IMPORT, NULL, &options);
     if (status >= 0)
         return status;
-    m = (importing){.options = &options, .left_out = json_array()};
+    m = (importing){.options = &options, .left_out = words_array()};
     status = m.left_out ? cli_open_corpus_sink(&options, &m.sink, &why) : cli_no_memory();
     if (status == API_DONE)
         status = import_all(&m, &why);
@@ -512,7 +514,7 @@ int cli_import(int argc, char **argv)
     for (int32_t i = 0; i < m.n_capture; i++)
         free(m.capture[i].path);
     free(m.capture);
-    json_decref(m.left_out);
+    words_free(m.left_out);
     cli_free_shape_reader(&m.reader);
     return status;
 }

@@ -221,10 +221,9 @@ static int print_junit(const cli_replay_result *result, const api_options *optio
 
 /* == JSON =================================================================== */
 
-static json_t *failure_json(const char *host, const char *name, const char *text)
+static words_value *failure_json(const char *host, const char *name, const char *text)
 {
-    return json_pack("{s:o, s:o, s:o}", "host", cli_json_text(host), "case",
-                     name ? cli_json_text(name) : json_null(), "text", cli_json_text(text));
+    return words_make("host:s case:s text:s", host, name, text);
 }
 
 static int print_json(const cli_replay_result *result, const api_options *options)
@@ -232,22 +231,20 @@ static int print_json(const cli_replay_result *result, const api_options *option
     const replayed *host = result->host;
     const int32_t n_host = result->n_host;
     const tally t = result->tally;
-    json_t *failures = json_array();
+    words_value *failures = words_array();
     (void)options;
     for (int32_t i = 0; failures && i < n_host; i++) {
         if (host[i].status != API_DONE)
-            failures = cli_json_append(failures,
-                                       failure_json(host[i].name, NULL, or_none(host[i].why)));
+            words_add(failures, failure_json(host[i].name, NULL, or_none(host[i].why)));
         for (int32_t k = 0; failures && k < host[i].n_trial; k++)
             if (host[i].trial[k].n_difference)
-                failures = cli_json_append(
-                    failures, failure_json(host[i].name, or_none(host[i].trial[k].name),
-                                           or_none(host[i].trial[k].text)));
+                words_add(failures, failure_json(host[i].name, or_none(host[i].trial[k].name),
+                                                 or_none(host[i].trial[k].text)));
     }
     return cli_print_json(
-        stdout, json_pack("{s:s, s:i, s:i, s:i, s:f, s:o}", "cpubind", CPUBIND_VERSION, "hosts",
-                          (int)n_host, "expectations", (int)t.n_case, "held", (int)t.n_held,
-                          "seconds", result->seconds, "failures", failures));
+        stdout, words_make("cpubind:s hosts:i expectations:i held:i seconds:f failures:v",
+                           CPUBIND_VERSION, (int)n_host, (int)t.n_case, (int)t.n_held,
+                           result->seconds, failures));
 }
 
 static const cli_format replay_formats[] = {

@@ -57,18 +57,12 @@ static const char *keep_text(cli_fleet *fleet, const char *text)
 
 /* == Hosts ================================================================== */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 /* The checks that an array names, as bits; those of another version are passed over. */
-static uint64_t checks_of(const json_t *words)
+static uint64_t checks_of(const words_value *words)
 {
     uint64_t bits = 0;
-    for (size_t i = 0; i < json_array_size(words); i++) {
-        const char *word = json_string_value(json_array_get(words, i));
+    for (int32_t i = 0; i < words_count(words); i++) {
+        const char *word = words_string(words_at(words, i));
         for (int32_t k = 0; word && k < CLI_MAX_CHECKS && k < cpubind_doctor_checks(); k++)
             if (strcmp(cpubind_doctor_check_at(k)->word, word) == 0)
                 bits |= (uint64_t)1 << k;
@@ -76,9 +70,9 @@ static uint64_t checks_of(const json_t *words)
     return bits;
 }
 
-int cli_fleet_add(cli_fleet *fleet, const char *name, const json_t *shape, int is_old)
+int cli_fleet_add(cli_fleet *fleet, const char *name, const words_value *shape, int is_old)
 {
-    const json_t *properties = json_object_get(shape, "properties");
+    const words_value *properties = words_get(shape, "properties");
     cli_fleet_host *host;
     int good;
     if (fleet->n_host == fleet->cap_host) {
@@ -91,13 +85,13 @@ int cli_fleet_add(cli_fleet *fleet, const char *name, const json_t *shape, int i
     }
     host = &fleet->host[fleet->n_host];
     *host = (cli_fleet_host){.name = keep_text(fleet, name),
-                             .found = checks_of(json_object_get(shape, "found")),
-                             .unknown = checks_of(json_object_get(shape, "unknown")),
-                             .why = keep_text(fleet, text_of(shape, "why")),
+                             .found = checks_of(words_get(shape, "found")),
+                             .unknown = checks_of(words_get(shape, "unknown")),
+                             .why = keep_text(fleet, words_string_of(shape, "why")),
                              .is_old = is_old};
     good = host->name && host->why;
     for (int32_t i = 0; i < CLI_SHAPES; i++) {
-        host->property[i] = keep_text(fleet, text_of(properties, cli_shape_name(i)));
+        host->property[i] = keep_text(fleet, words_string_of(properties, cli_shape_name(i)));
         good &= host->property[i] != NULL;
     }
     fleet->n_host += good;

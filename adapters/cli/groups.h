@@ -40,7 +40,7 @@ typedef struct cli_fleet {
 
 /* Adds a host with its shape, as the table shapes has it; what is not of that form is not
  * known. Returns 0 without memory. */
-int cli_fleet_add(cli_fleet *fleet, const char *name, const json_t *shape, int is_old);
+int cli_fleet_add(cli_fleet *fleet, const char *name, const words_value *shape, int is_old);
 
 /* Makes the groups, once all hosts are there. Returns 0 without memory.
  *   cost    O(hosts x log hosts + groups^2) */

@@ -158,82 +158,79 @@ int cli_print_fleet(const cli_fleet *fleet)
 /* == JSON =================================================================== */
 
 /* The names of the hosts of a group on which a check was found, or with -1 all. */
-static json_t *names_json(const cli_fleet_group *group, int32_t check)
+static words_value *names_json(const cli_fleet_group *group, int32_t check)
 {
-    json_t *names = json_array();
-    for (int32_t i = 0; names && i < group->n; i++)
+    words_value *names = words_array();
+    for (int32_t i = 0; i < group->n; i++)
         if (check < 0 || (group->host[i].found >> check & 1) != 0)
-            names = cli_json_append(names, cli_json_text(group->host[i].name));
+            words_add(names, words_text(group->host[i].name));
     return names;
 }
 
 /* {"autonuma": ["node3"]}: the checks that have found something. */
-static json_t *found_json(const cli_fleet_group *group)
+static words_value *found_json(const cli_fleet_group *group)
 {
-    json_t *checks = json_object();
-    for (int32_t i = 0; checks && i < cpubind_doctor_checks() && i < CLI_MAX_CHECKS; i++) {
-        json_t *names = names_json(group, i);
-        if (json_array_size(names) > 0)
-            (void)json_object_set(checks, cpubind_doctor_check_at(i)->word, names);
-        json_decref(names);
+    words_value *checks = words_object();
+    for (int32_t i = 0; i < cpubind_doctor_checks() && i < CLI_MAX_CHECKS; i++) {
+        words_value *names = names_json(group, i);
+        if (words_count(names) > 0)
+            words_set(checks, cpubind_doctor_check_at(i)->word, names);
+        else
+            words_free(names);
     }
     return checks;
 }
 
 /* {"seccomp": 12}: the checks that could not be made, and on how many hosts. */
-static json_t *unknown_json(const cli_fleet_group *group)
+static words_value *unknown_json(const cli_fleet_group *group)
 {
-    json_t *checks = json_object();
-    for (int32_t i = 0; checks && i < cpubind_doctor_checks() && i < CLI_MAX_CHECKS; i++) {
+    words_value *checks = words_object();
+    for (int32_t i = 0; i < cpubind_doctor_checks() && i < CLI_MAX_CHECKS; i++) {
         int n = 0;
         for (int32_t k = 0; k < group->n; k++)
             n += (group->host[k].unknown >> i & 1) != 0;
         if (n > 0)
-            (void)json_object_set_new(checks, cpubind_doctor_check_at(i)->word,
-                                      json_integer(n));
+            words_set(checks, cpubind_doctor_check_at(i)->word, words_number(n));
     }
     return checks;
 }
 
-static json_t *properties_json(const cli_fleet_group *group)
+static words_value *properties_json(const cli_fleet_group *group)
 {
-    json_t *object = json_object();
-    for (int32_t i = 0; object && i < CLI_SHAPES; i++)
-        (void)json_object_set_new(object, cli_shape_name(i),
-                                  cli_shape_json(i, property(group, i)));
+    words_value *object = words_object();
+    for (int32_t i = 0; i < CLI_SHAPES; i++)
+        words_set(object, cli_shape_name(i), cli_shape_json(i, property(group, i)));
     return object;
 }
 
-static json_t *differs_json(const cli_fleet_group *group)
+static words_value *differs_json(const cli_fleet_group *group)
 {
-    json_t *names = json_array();
-    for (int32_t i = 0; names && group->base >= 0 && i < CLI_SHAPES; i++)
+    words_value *names = words_array();
+    for (int32_t i = 0; group->base >= 0 && i < CLI_SHAPES; i++)
         if (group->differs >> i & 1)
-            names = cli_json_append(names, json_string(cli_shape_name(i)));
+            words_add(names, words_text(cli_shape_name(i)));
     return names;
 }
 
-static json_t *group_json(const cli_fleet *fleet, int32_t i)
+static words_value *group_json(const cli_fleet *fleet, int32_t i)
 {
     const cli_fleet_group *g = &fleet->group[i];
-    return json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "group", (int)i + 1,
-                     "count", (int)g->n, "of", (int)g->n_alike, "base",
-                     g->base < 0 ? json_null() : json_integer(g->base + 1), "differs",
-                     differs_json(g), "properties", properties_json(g), "why",
-                     *g->host->why ? cli_json_text(g->host->why) : json_null(), "found",
-                     found_json(g), "unknown", unknown_json(g), "hosts", names_json(g, -1));
+    return words_make(
+        "group:i count:i of:i base:v differs:v properties:v why:w found:v unknown:v hosts:v",
+        (int)i + 1, (int)g->n, (int)g->n_alike,
+        g->base < 0 ? words_null() : words_number(g->base + 1), differs_json(g),
+        properties_json(g), g->host->why, found_json(g), unknown_json(g), names_json(g, -1));
 }
 
 int cli_print_fleet_json(const cli_fleet *fleet)
 {
-    json_t *groups = json_array(), *old = json_array();
-    for (int32_t i = 0; groups && i < fleet->n_group; i++)
-        groups = cli_json_append(groups, group_json(fleet, i));
-    for (int32_t i = 0; old && i < fleet->n_group; i++)
-        for (int32_t k = 0; old && k < fleet->group[i].n; k++)
+    words_value *groups = words_array(), *old = words_array();
+    for (int32_t i = 0; i < fleet->n_group; i++)
+        words_add(groups, group_json(fleet, i));
+    for (int32_t i = 0; i < fleet->n_group; i++)
+        for (int32_t k = 0; k < fleet->group[i].n; k++)
             if (fleet->group[i].host[k].is_old)
-                old = cli_json_append(old, cli_json_text(fleet->group[i].host[k].name));
-    return cli_print_json(stdout,
-                          json_pack("{s:s, s:i, s:o, s:o}", "cpubind", CPUBIND_VERSION, "hosts",
-                                    (int)fleet->n_host, "groups", groups, "old", old));
+                words_add(old, words_text(fleet->group[i].host[k].name));
+    return cli_print_json(stdout, words_make("cpubind:s hosts:i groups:v old:v",
+                                             CPUBIND_VERSION, (int)fleet->n_host, groups, old));
 }

@@ -14,7 +14,7 @@ typedef struct host_call {
     cpubind_host_bind *host;
     api_host source;     /* of --root or --fixture */
     api_planned planned; /* borrowed from the host, but for the code */
-    json_t *said;        /* texts of warnings: each is printed once */
+    words_value *said;   /* its keys are texts of warnings: each is printed once */
     int has_listed;      /* NPUs, whose driver lists their users, count */
     int has_bus;         /* `devices` count: those of the bus */
     cpubind_pci_request devices;
@@ -36,7 +36,7 @@ void cli_add_row_device(api_text *to, const cpubind_host_row *row);
 void cli_add_pod(api_text *to, const cpubind_pod *pod);
 
 /* A pod as an object; null for none. */
-json_t *cli_pod_json(const cpubind_pod *pod);
+words_value *cli_pod_json(const cpubind_pod *pod);
 
 /* Appends that n processes may use a device which nobody here can see; nothing for 0. */
 void cli_explain_unseen(int32_t n, api_text *to);
@@ -52,11 +52,14 @@ void cli_warn_sharing(host_call *c, const cpubind_host_row *row);
 /* "12 children share its pool" */
 void cli_add_children(api_text *to, int32_t n);
 
+/* Whether a text is new to the call; it is noted. */
+int cli_is_new(host_call *c, const char *text);
+
 /* Whether a row uses a device, or did when it was bound: it is no other. */
 int cli_is_worker(const cpubind_host_row *row);
 
 /* A row as an object of apply --all and verify --all; NULL without memory. */
-json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
+words_value *cli_row_json(const host_call *c, const cpubind_host_row *row);
 
 /* Threads of a report that ended in one way; those that are not where they belong. */
 int32_t cli_count_threads(const cpubind_outcomes *report, cpubind_item_result result);

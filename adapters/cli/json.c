@@ -58,30 +58,22 @@ void cli_print_warnings(const api_planned *planned)
 
 /* == Trees ================================================================== */
 
-json_t *cli_value_of(api_out *text)
+words_value *cli_value_of(api_out *text)
 {
-    json_t *value =
-        text->is_short ? NULL : json_loadb(text->text, text->len, JSON_DECODE_ANY, NULL);
+    words_value *value = text->is_short ? NULL : words_read(text->text, text->len, NULL);
     free(text->text);
     memset(text, 0, sizeof *text);
     return value;
 }
 
-json_t *cli_list_json(const int32_t *list, int32_t n)
-{
-    api_out to = {0};
-    api_json_list(&to, NULL, list, n);
-    return cli_value_of(&to);
-}
-
-json_t *cli_plan_json(const api_planned *planned, const api_options *options)
+words_value *cli_plan_json(const api_planned *planned, const api_options *options)
 {
     api_out to = {0};
     api_json_plan(&to, planned, options);
     return cli_value_of(&to);
 }
 
-json_t *cli_problem_json(const cpubind_problem *problem, const char *text)
+words_value *cli_problem_json(const cpubind_problem *problem, const char *text)
 {
     api_out to = {0};
     api_json_problem(&to, problem, text);
@@ -89,7 +81,7 @@ json_t *cli_problem_json(const cpubind_problem *problem, const char *text)
     return cli_value_of(&to);
 }
 
-json_t *cli_warnings_json(const api_planned *planned)
+words_value *cli_warnings_json(const api_planned *planned)
 {
     api_out to = {0};
     api_json_warnings(&to, NULL, planned);
@@ -97,50 +89,26 @@ json_t *cli_warnings_json(const api_planned *planned)
     return cli_value_of(&to);
 }
 
-json_t *cli_outcome_json(const api_bound *bound, const cpubind_outcomes *report)
+words_value *cli_outcome_json(const api_bound *bound, const cpubind_outcomes *report)
 {
     api_out to = {0};
     api_json_report(&to, NULL, bound, report);
     return cli_value_of(&to);
 }
 
-json_t *cli_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report)
+words_value *cli_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report)
 {
     api_out to = {0};
     api_json_outcome_warnings(&to, NULL, bound, report);
     return cli_value_of(&to);
 }
 
-json_t *cli_json_append(json_t *array, json_t *value)
+int cli_print_json(FILE *out, words_value *value)
 {
-    if (json_array_append_new(array, value) == 0)
-        return array;
-    json_decref(array);
-    return NULL;
-}
-
-json_t *cli_json_text(const char *text)
-{
-    char *plain = strdup(text);
-    json_t *value;
-    size_t left = plain ? strlen(plain) : 0;
-    for (char *at = plain; left > 0;) {
-        const int32_t n = cpubind_character(at, left);
-        if (n == 0 && (unsigned char)*at >= 0x7f)
-            *at = '?';
-        at += n ? n : 1;
-        left -= (size_t)(n ? n : 1);
-    }
-    value = plain ? json_string(plain) : NULL;
-    free(plain);
-    return value;
-}
-
-int cli_print_json(FILE *out, json_t *value)
-{
-    int done = value && json_dumpf(value, out, 0) == 0;
-    json_decref(value);
-    return done && fputc('\n', out) != EOF;
+    api_out text = {0};
+    words_put(&text, value, WORDS_LINE);
+    words_free(value);
+    return cli_print_line(out, &text);
 }
 
 /* What has been done when an output cannot be written. */

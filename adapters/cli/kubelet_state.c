@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * The forms are in kubelet_state.h. A value that is not as they have it has its reason in
- * *what, which before says that there is no memory.
+ * *what.
  */
 #include "kubelet_state.h"
 
@@ -15,15 +15,14 @@ const char *const cli_kubelet_path[CLI_KUBELET_FILES] = {
     "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
     "var/lib/kubelet/dra_manager_state"};
 
-static const char no_memory[] = "there is no memory left";
 static const char bad_node[] = "the number of a node is out of range";
 
 /* == Values ================================================================= */
 
 /* Whether a value is of a type, or is not there: Go has null for what is empty. */
-static int is_of(const json_t *value, json_type type, const char **what)
+static int is_of(const words_value *value, words_kind kind, const char **what)
 {
-    if (!value || json_is_null(value) || json_typeof(value) == type)
+    if (!value || words_is(value, WORDS_NULL) || words_is(value, kind))
         return 1;
     *what = "a value is of another type";
     return 0;
@@ -38,27 +37,25 @@ static int is_list(const char *text, int32_t limit, cpubind_int_list *list,
     return status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_SPACE;
 }
 
-static json_t *cpus_of(json_t *value, const char **what)
+static words_value *cpus_of(words_value *value, const char **what)
 {
     cpubind_int_list list = {NULL, 0, 0};
     cpubind_text_fault fault = {0, "its CPUs are no text"};
-    if (json_is_string(value) &&
-        is_list(json_string_value(value), CPUBIND_MAX_CPUS, &list, &fault))
-        return json_incref(value);
+    if (words_is(value, WORDS_TEXT) &&
+        is_list(words_string(value), CPUBIND_MAX_CPUS, &list, &fault))
+        return words_share(value);
     *what = fault.what;
     return NULL;
 }
 
-static json_t *nodes_of(const json_t *numbers, const char **what)
+static words_value *nodes_of(const words_value *numbers, const char **what)
 {
     int32_t node[CPUBIND_MAX_NODES], n = 0;
-    const json_t *number;
-    size_t i;
-    if (!is_of(numbers, JSON_ARRAY, what))
+    if (!is_of(numbers, WORDS_ARRAY, what))
         return NULL;
-    json_array_foreach(numbers, i, number)
-    {
-        const json_int_t value = json_is_integer(number) ? json_integer_value(number) : -1;
+    for (int32_t i = 0; i < words_count(numbers); i++) {
+        const words_value *number = words_at(numbers, i);
+        const int64_t value = words_is(number, WORDS_NUMBER) ? words_integer(number) : -1;
         if (value < 0 || value >= CPUBIND_MAX_NODES || n == CPUBIND_MAX_NODES) {
             *what = bad_node;
             return NULL;
@@ -66,37 +63,35 @@ static json_t *nodes_of(const json_t *numbers, const char **what)
         node[n++] = (int32_t)value;
     }
     (void)cpubind_list_sort(node, &n);
-    return cli_list_json(node, n);
+    return words_list(node, n);
 }
 
-static json_t *memory_of(json_t *value, const char **what)
+static words_value *memory_of(words_value *value, const char **what)
 {
-    json_t *all = is_of(value, JSON_ARRAY, what) ? json_array() : NULL;
-    for (size_t i = 0; all && i < json_array_size(value); i++) {
-        const char *type;
-        json_int_t bytes = -1;
-        json_t *nodes, *block = NULL;
-        if (json_unpack(json_array_get(value, i), "{s:s, s:I, s:o}", "type", &type, "size",
-                        &bytes, "numaAffinity", &nodes) != 0)
+    words_value *all = is_of(value, WORDS_ARRAY, what) ? words_array() : NULL;
+    for (int32_t i = 0; i < words_count(value); i++) {
+        const words_value *block = words_at(value, i), *size = words_get(block, "size");
+        const char *type = words_string(words_get(block, "type"));
+        const words_value *nodes = words_get(block, "numaAffinity");
+        if (!type || !words_is(size, WORDS_NUMBER) || !nodes)
             *what = "its memory has no type, size or numaAffinity";
-        else if (bytes < 0 || bytes >= CLI_KUBELET_BYTES_END)
+        else if (words_integer(size) < 0 || words_integer(size) >= CLI_KUBELET_BYTES_END)
             *what = "a size of memory is out of range";
         else
-            block = json_pack("{s:o, s:I, s:o}", "type", cli_json_text(type), "bytes", bytes,
-                              "nodes", nodes_of(nodes, what));
-        all = cli_json_append(all, block);
+            words_add(all, words_make("type:s bytes:I nodes:v", type, words_integer(size),
+                                      nodes_of(nodes, what)));
     }
     return all;
 }
 
-/* A copy of an array of texts; NULL: it has something else. */
-static json_t *texts_of(const json_t *value, const char **what)
+/* A copy of an array of texts. */
+static words_value *texts_of(const words_value *value, const char **what)
 {
-    json_t *all = is_of(value, JSON_ARRAY, what) ? json_array() : NULL;
-    for (size_t i = 0; all && i < json_array_size(value); i++) {
-        const char *text = json_string_value(json_array_get(value, i));
+    words_value *all = is_of(value, WORDS_ARRAY, what) ? words_array() : NULL;
+    for (int32_t i = 0; i < words_count(value); i++) {
+        const char *text = words_string(words_at(value, i));
         *what = text ? *what : "a name of a device is no text";
-        all = cli_json_append(all, text ? cli_json_text(text) : NULL);
+        words_add(all, words_text(text));
     }
     return all;
 }
@@ -104,193 +99,173 @@ static json_t *texts_of(const json_t *value, const char **what)
 /* == Entries ================================================================ */
 
 /* The value of a key, which is made where it is not there. */
-static json_t *below(json_t *object, const char *key, json_t *make(void))
+static words_value *below(words_value *object, const char *key, words_value *make(void))
 {
-    json_t *value = json_object_get(object, key);
-    if (!value && json_object_set_new(object, key, make()) == 0)
-        value = json_object_get(object, key);
-    return value;
+    if (!words_get(object, key))
+        words_set(object, key, make());
+    return words_get(object, key);
 }
 
-/* Adds an entry of a list to an object of pods. Returns 0 when it could not. */
-typedef int take_entry(json_t *out, json_t *entry, const char **what);
+/* Adds an entry of a list to an object of pods. */
+typedef void take_entry(words_value *out, const words_value *entry, const char **what);
 
 /* Appends devices of one node, "-1" for none that is known. */
-static int add_devices(json_t *to, const char *resource, const char *node, json_t *ids,
-                       const char **what)
+static void add_devices(words_value *to, const char *resource, const char *node,
+                        const words_value *ids, const char **what)
 {
     const char *known = strcmp(node, "-1") == 0 ? NULL : node;
     cpubind_int_list list = {NULL, 0, 0};
-    if (known && (!is_list(known, CPUBIND_MAX_NODES, &list, NULL) || list.n != 1)) {
+    if (known && (!is_list(known, CPUBIND_MAX_NODES, &list, NULL) || list.n != 1))
         *what = bad_node;
-        return 0;
-    }
-    return json_array_append_new(to, json_pack("{s:o, s:o, s:s?}", "resource",
-                                               cli_json_text(resource), "ids",
-                                               texts_of(ids, what), "nodes", known)) == 0;
+    words_add(to, words_make("resource:s ids:v nodes:s", resource, texts_of(ids, what), known));
 }
 
 /* The devices of one resource. */
-static int take_devices(json_t *out, json_t *entry, const char **what)
+static void take_devices(words_value *out, const words_value *entry, const char **what)
 {
-    const char *uid, *name, *resource, *node;
-    json_t *by_node, *ids, *to;
-    int is_taken;
-    if (json_unpack(entry, "{s:s, s:s, s:s, s:o}", "PodUID", &uid, "ContainerName", &name,
-                    "ResourceName", &resource, "DeviceIDs", &by_node) != 0) {
+    const char *uid = words_string(words_get(entry, "PodUID"));
+    const char *name = words_string(words_get(entry, "ContainerName"));
+    const char *resource = words_string(words_get(entry, "ResourceName"));
+    const words_value *by_node = words_get(entry, "DeviceIDs");
+    words_value *to;
+    if (!uid || !name || !resource || !by_node) {
         *what = "it has no PodUID, ContainerName, ResourceName or DeviceIDs";
-        return 0;
+        return;
     }
-    to = below(below(out, uid, json_object), name, json_array);
-    if (json_is_array(by_node))
-        return add_devices(to, resource, "-1", by_node, what);
-    is_taken = is_of(by_node, JSON_OBJECT, what);
-    json_object_foreach(by_node, node, ids)
-    {
-        is_taken = is_taken && add_devices(to, resource, node, ids, what);
-    }
-    return is_taken;
+    to = below(below(out, uid, words_object), name, words_array);
+    if (words_is(by_node, WORDS_ARRAY))
+        add_devices(to, resource, "-1", by_node, what);
+    else if (is_of(by_node, WORDS_OBJECT, what))
+        for (int32_t i = 0; i < words_count(by_node); i++)
+            add_devices(to, resource, words_key(by_node, i), words_at(by_node, i), what);
 }
 
-/* The devices of a claim, by their drivers. */
-static json_t *claimed_of(json_t *drivers, const char **what)
+/* Appends the devices of a claim that one driver has. */
+static void add_claimed(words_value *all, const char *driver, const words_value *devices,
+                        const char **what)
 {
-    json_t *all = is_of(drivers, JSON_OBJECT, what) ? json_array() : NULL, *state;
-    const char *driver;
-    json_object_foreach(drivers, driver, state)
-    {
-        const json_t *devices = json_object_get(state, "Devices");
-        if (!is_of(devices, JSON_ARRAY, what))
-            all = cli_json_append(all, NULL);
-        for (size_t i = 0; all && i < json_array_size(devices); i++) {
-            const json_t *device = json_array_get(devices, i);
-            const char *name = json_string_value(json_object_get(device, "DeviceName"));
-            *what = name ? *what : "a device of a claim has no DeviceName";
-            all = cli_json_append(
-                all, json_pack("{s:o, s:o, s:o}", "driver", cli_json_text(driver), "device",
-                               name ? cli_json_text(name) : NULL, "cdi",
-                               texts_of(json_object_get(device, "CDIDeviceIDs"), what)));
-        }
+    if (!is_of(devices, WORDS_ARRAY, what))
+        return;
+    for (int32_t i = 0; i < words_count(devices); i++) {
+        const words_value *device = words_at(devices, i);
+        const char *name = words_string(words_get(device, "DeviceName"));
+        *what = name ? *what : "a device of a claim has no DeviceName";
+        words_add(all, words_make("driver:s device:s cdi:v", driver, name,
+                                  texts_of(words_get(device, "CDIDeviceIDs"), what)));
     }
-    return all;
 }
 
 /* A claim, for each of its pods. */
-static int take_claim(json_t *out, json_t *entry, const char **what)
+static void take_claim(words_value *out, const words_value *entry, const char **what)
 {
-    const char *name, *space, *uid;
-    json_t *pods, *claim, *unused;
-    int is_taken;
-    if (json_unpack(entry, "{s:s, s:s, s:o}", "ClaimName", &name, "Namespace", &space,
-                    "PodUIDs", &pods) != 0) {
+    const char *name = words_string(words_get(entry, "ClaimName"));
+    const char *space = words_string(words_get(entry, "Namespace"));
+    const words_value *pods = words_get(entry, "PodUIDs");
+    const words_value *drivers = words_get(entry, "DriverState");
+    words_value *claim, *all = words_array();
+    if (!name || !space || !pods)
         *what = "it has no ClaimName, Namespace or PodUIDs";
-        return 0;
-    }
-    claim = json_pack("{s:o, s:o, s:o}", "namespace", cli_json_text(space), "name",
-                      cli_json_text(name), "devices",
-                      claimed_of(json_object_get(entry, "DriverState"), what));
-    is_taken = claim && is_of(pods, JSON_OBJECT, what);
-    json_object_foreach(pods, uid, unused)
-    {
-        (void)unused;
-        is_taken = is_taken && json_array_append(below(out, uid, json_array), claim) == 0;
-    }
-    json_decref(claim);
-    return is_taken;
+    if (is_of(drivers, WORDS_OBJECT, what))
+        for (int32_t i = 0; i < words_count(drivers); i++)
+            add_claimed(all, words_key(drivers, i), words_get(words_at(drivers, i), "Devices"),
+                        what);
+    claim = words_make("namespace:s name:s devices:v", space, name, all);
+    if (is_of(pods, WORDS_OBJECT, what))
+        for (int32_t i = 0; i < words_count(pods); i++)
+            words_add(below(out, words_key(pods, i), words_array), words_share(claim));
+    words_free(claim);
 }
 
 /* == Files ================================================================== */
 
-/* The pods of entries {UID: {CONTAINER: value}}; NULL, with the place in *why. */
-static json_t *read_pods(json_t *entries, json_t *take(json_t *value, const char **what),
-                         api_text *why)
+/* The pods of entries {UID: {CONTAINER: value}}, or with the place of a fault in *why. */
+static words_value *read_pods(const words_value *entries,
+                              words_value *take(words_value *value, const char **what),
+                              api_text *why)
 {
-    json_t *out = json_object(), *pod, *value;
-    const char *uid, *name;
-    json_object_foreach(entries, uid, pod)
-    {
-        json_t *own = below(out, uid, json_object);
-        if (!json_is_object(pod))
+    words_value *out = words_object();
+    for (int32_t i = 0; i < words_count(entries); i++) {
+        const words_value *pod = words_at(entries, i);
+        const char *uid = words_key(entries, i);
+        words_value *own = below(out, uid, words_object);
+        if (!words_is(pod, WORDS_OBJECT))
             api_add(why, "pod %s: it is no object of containers", uid);
-        json_object_foreach(pod, name, value)
-        {
-            const char *what = no_memory;
-            if (why->len == 0 && json_object_set_new(own, name, take(value, &what)) != 0)
-                api_add(why, "pod %s, container %s: %s", uid, name, what);
+        for (int32_t k = 0; k < words_count(pod) && why->len == 0; k++) {
+            const char *what = NULL;
+            words_set(own, words_key(pod, k), take(words_at(pod, k), &what));
+            if (what)
+                api_add(why, "pod %s, container %s: %s", uid, words_key(pod, k), what);
         }
     }
     return out;
 }
 
 /* The pods of a list of entries; the same. */
-static json_t *read_list(const json_t *entries, take_entry *take, api_text *why)
+static words_value *read_list(const words_value *entries, take_entry *take, api_text *why)
 {
-    json_t *out = json_object(), *entry;
-    size_t i;
-    json_array_foreach(entries, i, entry)
-    {
-        const char *what = no_memory;
-        if (why->len == 0 && !take(out, entry, &what))
+    words_value *out = words_object();
+    for (int32_t i = 0; i < words_count(entries) && why->len == 0; i++) {
+        const char *what = NULL;
+        take(out, words_at(entries, i), &what);
+        if (what)
             api_add(why, "entry %d: %s", (int)i + 1, what);
     }
     return out;
 }
 
 /* The value of a text of JSON; NULL, with the byte in *why. */
-static json_t *load(const char *text, size_t len, const char *where, api_text *why)
+static words_value *load(const char *text, size_t len, const char *where, api_text *why)
 {
-    json_error_t error;
-    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
-    char *near = value ? NULL : strstr(error.text, " near ");
-    if (near) /* bytes of the file follow */
-        *near = '\0';
+    words_fault fault;
+    words_value *value = words_read(text, len, &fault);
     if (!value)
-        api_add(why, "byte %d%s: %s", error.position, where, error.text);
+        api_add(why, "byte %zu%s: %s", fault.at, where, fault.what);
     return value;
 }
 
 /* The entries of a file, NULL where it has none, or with the reason in *why. */
-static json_t *load_entries(const char *text, int32_t len, api_text *why)
+static words_value *load_entries(const char *text, int32_t len, api_text *why)
 {
     static const char *const keys[] = {"entries", "Entries", "ClaimInfoStateList",
                                        "PodDeviceEntries"};
-    json_t *whole = load(len ? text : "", (size_t)len, "", why), *entries = NULL;
-    json_t *data = json_object_get(whole, "data");
-    if (whole && !json_object_get(whole, "checksum") && !json_object_get(whole, "Checksum"))
+    words_value *whole = load(len ? text : "", (size_t)len, "", why), *entries = NULL;
+    words_value *data = words_get(whole, "data");
+    if (whole && !words_get(whole, "checksum") && !words_get(whole, "Checksum"))
         api_add(why, "it has no checksum, which files of kubelet have");
-    data = data ? data : json_object_get(whole, "Data");
-    if (json_is_string(data))
-        data = load(json_string_value(data), json_string_length(data), " of its data", why);
+    data = data ? data : words_get(whole, "Data");
+    if (words_is(data, WORDS_TEXT))
+        data = load(words_string(data), strlen(words_string(data)), " of its data", why);
     else
-        data = json_incref(data ? data : whole);
+        data = words_share(data ? data : whole);
     for (size_t i = 0; !entries && i < sizeof keys / sizeof *keys; i++)
-        entries = json_incref(json_object_get(data, keys[i]));
-    json_decref(whole);
-    json_decref(data);
+        entries = words_share(words_get(data, keys[i]));
+    words_free(whole);
+    words_free(data);
     return entries;
 }
 
-json_t *cli_kubelet_read(cli_kubelet_file file, const char *text, int32_t len, api_text *why)
+words_value *cli_kubelet_read(cli_kubelet_file file, const char *text, int32_t len,
+                              api_text *why)
 {
     const int is_by_pod = file == CLI_KUBELET_CPUS || file == CLI_KUBELET_MEMORY;
-    json_t *entries = NULL, *out = NULL;
+    words_value *entries = NULL, *out = NULL;
     if (len > CLI_KUBELET_STATE_MAX)
         api_add(why, "it is longer than %d MiB", CLI_KUBELET_STATE_MAX >> 20);
     else
         entries = load_entries(text, len, why);
-    if (entries && !json_is_null(entries) &&
-        !(is_by_pod ? json_is_object(entries) : json_is_array(entries)))
+    if (entries && !words_is(entries, WORDS_NULL) &&
+        !(is_by_pod ? words_is(entries, WORDS_OBJECT) : words_is(entries, WORDS_ARRAY)))
         api_add(why, "its entries are no %s", is_by_pod ? "object of pods" : "array");
     if (why->len == 0)
         out = is_by_pod
                   ? read_pods(entries, file == CLI_KUBELET_CPUS ? cpus_of : memory_of, why)
                   : read_list(entries, file == CLI_KUBELET_DEVICES ? take_devices : take_claim,
                               why);
-    json_decref(entries);
-    if (!out && why->len == 0)
-        api_add(why, "%s", no_memory);
+    words_free(entries);
+    if (why->len == 0 && !words_is_whole(out))
+        api_add(why, "there is no memory left");
     if (why->len == 0)
         return out;
-    json_decref(out);
+    words_free(out);
     return NULL;
 }

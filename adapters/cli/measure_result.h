@@ -7,7 +7,7 @@
 #ifndef CPUBIND_CLI_MEASURE_RESULT_H
 #define CPUBIND_CLI_MEASURE_RESULT_H
 
-#include <jansson.h>
+#include "../words/value.h"
 
 #include "../measure/judge.h"
 #include "cli.h"
@@ -21,23 +21,23 @@ typedef struct cli_measured {
     /* Time that this process has computed, in percent of one CPU: to count, and all else, which
      * is to move the workers. */
     double cost_percent, moving_percent;
-    json_t *workers;  /* an array, which the result takes over */
-    json_t *warnings; /* the same: texts */
+    words_value *workers;  /* an array, which the result takes over */
+    words_value *warnings; /* the same: texts */
 } cli_measured;
 
 /* The result; NULL without memory. */
-json_t *cli_measure_json(const cli_measured *m);
+words_value *cli_measure_json(const cli_measured *m);
 
 /* Appends the line for people: the word of the verdict, and the figure that says most. */
-void cli_add_measure(const json_t *result, api_text *to);
+void cli_add_measure(const words_value *result, api_text *to);
 
 /* Prints that line, the table, the blocks of the figure that says most, and how it was
  * measured. Returns 0 without memory. */
-int cli_print_measure(FILE *out, const json_t *result);
+int cli_print_measure(FILE *out, const words_value *result);
 
 /* The last measurement of this host in short, for status and doctor: an object; null where
  * there is none, it cannot be read, or the options are about another host. */
-json_t *cli_last_measure_json(const api_options *options);
+words_value *cli_last_measure_json(const api_options *options);
 
 /* Prints it as one line; nothing where there is none. */
 void cli_print_last_measure(FILE *out, const api_options *options);

@@ -102,7 +102,7 @@ int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_start
     int status;
     c.options = options;
     c.is_watching = 1;
-    c.said = json_array();
+    c.said = words_array();
     status = prepare(&c, options);
     if (status == API_DONE) {
         const cpubind_linux_fault fault =
@@ -121,6 +121,6 @@ int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_start
     }
     cpubind_host_bind_close(c.host);
     api_close_host(&c.source);
-    json_decref(c.said);
+    words_free(c.said);
     return status;
 }

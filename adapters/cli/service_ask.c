@@ -58,15 +58,15 @@ const char *cli_explain_silence(cpubind_linux_fault why, const cpubind_asking *a
 /* Takes the answer over: what was refused has an error. */
 static void take_answer(cpubind_bytes *bytes, cli_service_reply *out)
 {
-    json_t *json = json_loadb(bytes->data, (size_t)bytes->len, 0, NULL);
-    const json_t *error = json_object_get(json, "error");
-    const char *text = json_string_value(json_object_get(error, "text"));
+    words_value *json = words_read(bytes->data, (size_t)bytes->len, NULL);
+    const words_value *error = words_get(json, "error");
+    const char *text = words_string(words_get(error, "text"));
     out->state = CLI_SERVICE_DONE;
     out->answer = json;
     if (!text)
         return;
     out->state = CLI_SERVICE_REFUSED;
-    out->status = (int)json_integer_value(json_object_get(error, "status"));
+    out->status = (int)words_integer_of(error, "status");
     (void)snprintf(out->why, sizeof out->why, "%s", text);
 }
 
@@ -139,7 +139,7 @@ void cli_tell_service(const api_options *options, cpubind_ask what, int32_t pid,
 
 void cli_free_service(cli_service_reply *service)
 {
-    json_decref(service->answer);
+    words_free(service->answer);
     service->answer = NULL;
 }
 
@@ -150,9 +150,10 @@ int cli_let_service_go(const api_options *options, cpubind_ask ask, api_bound *b
     int status = API_DONE;
     cli_ask_service(options, ask, bound->pid, &service);
     bound->service = service.pid;
-    *is_put_back = json_is_true(json_object_get(service.answer, "put_back"));
+    *is_put_back = words_is_true(words_get(service.answer, "put_back"));
     if (service.state == CLI_SERVICE_DONE &&
-        json_is_false(json_object_get(service.answer, "is_kept")))
+        words_is(words_get(service.answer, "is_kept"), WORDS_BOOL) &&
+        !words_is_true(words_get(service.answer, "is_kept")))
         fputs("cpubind: warning: the service could not write down that it lets go: it binds "
               "again when it starts again\n",
               stderr);
@@ -168,47 +169,44 @@ int cli_let_service_go(const api_options *options, cpubind_ask ask, api_bound *b
 
 /* == Its state ============================================================== */
 
-json_t *cli_service_json(const api_options *options, json_t *warnings)
+words_value *cli_service_json(const api_options *options, words_value *warnings)
 {
     cli_service_reply service;
-    json_t *state;
+    words_value *state;
     cli_ask_service(options, CPUBIND_ASK_STATUS, 0, &service);
-    state = json_object_get(service.answer, "service");
-    state = json_is_object(state) ? json_incref(state) : json_null();
+    state = words_get(service.answer, "service");
+    state = words_is(state, WORDS_OBJECT) ? words_share(state) : words_null();
     if (service.state == CLI_SERVICE_SILENT && warnings)
-        (void)json_array_append_new(warnings, json_pack("{s:s, s:o}", "code", "service", "text",
-                                                        cli_json_text(service.why)));
+        words_add(warnings, words_make("code:s text:s", "service", service.why));
     cli_free_service(&service);
     return state;
 }
 
 /* Appends which processes were let go. */
-static void add_left(const json_t *service, api_text *text)
+static void add_left(const words_value *service, api_text *text)
 {
-    const json_t *left = json_object_get(service, "left");
-    if (json_is_true(json_object_get(service, "all_left")))
+    const words_value *left = words_get(service, "left");
+    if (words_is_true(words_get(service, "all_left")))
         api_add(text, "; " CLI_ALL_LEFT);
-    else if (json_array_size(left) > 0)
+    else if (words_count(left) > 0)
         api_add(text, "; let go:");
-    for (size_t i = 0; i < json_array_size(left); i++)
-        api_add(text, "%s %d", i > 0 ? "," : "",
-                (int)json_integer_value(json_array_get(left, i)));
+    for (int32_t i = 0; i < words_count(left); i++)
+        api_add(text, "%s %d", i > 0 ? "," : "", (int)words_integer(words_at(left, i)));
 }
 
 void cli_print_service(FILE *out, const api_options *options)
 {
-    json_t *service = cli_service_json(options, NULL);
-    const long long look = json_integer_value(json_object_get(service, "last_look"));
-    const char *problem = json_string_value(json_object_get(service, "problem"));
+    words_value *service = cli_service_json(options, NULL);
+    const long long look = words_integer_of(service, "last_look");
+    const char *problem = words_string(words_get(service, "problem"));
     api_text text = {"", 0};
     api_add(&text, "the service (process %d) looked %lld s ago; %lld moved, %lld faults%s%s",
-            (int)json_integer_value(json_object_get(service, "pid")),
-            (long long)time(NULL) - look,
-            (long long)json_integer_value(json_object_get(service, "moves")),
-            (long long)json_integer_value(json_object_get(service, "errors")),
-            problem ? "; " : "", problem ? problem : "");
+            (int)words_integer_of(service, "pid"), (long long)time(NULL) - look,
+            (long long)words_integer_of(service, "moves"),
+            (long long)words_integer_of(service, "errors"), problem ? "; " : "",
+            problem ? problem : "");
     add_left(service, &text);
-    if (json_is_object(service))
+    if (words_is(service, WORDS_OBJECT))
         fprintf(out, "%s\n", text.text);
-    json_decref(service);
+    words_free(service);
 }

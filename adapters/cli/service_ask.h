@@ -7,7 +7,7 @@
 #ifndef CPUBIND_CLI_SERVICE_ASK_H
 #define CPUBIND_CLI_SERVICE_ASK_H
 
-#include <jansson.h>
+#include "../words/value.h"
 
 #include "../service/ask.h"
 #include "cli.h"
@@ -24,10 +24,10 @@ typedef enum cli_service_state {
 
 typedef struct cli_service_reply {
     cli_service_state state;
-    int32_t pid;    /* of the service; 0: not known */
-    int status;     /* REFUSED: the exit status */
-    json_t *answer; /* DONE; else NULL */
-    char why[256];  /* SILENT, REFUSED */
+    int32_t pid;         /* of the service; 0: not known */
+    int status;          /* REFUSED: the exit status */
+    words_value *answer; /* DONE; else NULL */
+    char why[256];       /* SILENT, REFUSED */
 } cli_service_reply;
 
 /* Asks about a process, or with pid 0 about the host. For --root and --fixture nothing about
@@ -55,7 +55,7 @@ int cli_let_service_go(const api_options *options, cpubind_ask ask, api_bound *b
 
 /* The state of the service, the object "service" of each answer; null: none can be asked, and
  * `warnings`, unless NULL, says why where one should be there. */
-json_t *cli_service_json(const api_options *options, json_t *warnings);
+words_value *cli_service_json(const api_options *options, words_value *warnings);
 
 /* Prints one line about the service, if it can be asked. */
 void cli_print_service(FILE *out, const api_options *options);

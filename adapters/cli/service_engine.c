@@ -97,17 +97,14 @@ static void add_process(api_text *to, const cpubind_host_row *row)
 static void say_warnings(engine *e, const cpubind_host_row *row, const char *process)
 {
     const api_bound bound = {.pid = row->pid, .is_watching = e->call.is_watching};
-    json_t *warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
-    json_t *one;
-    size_t i;
-    json_array_foreach(warnings, i, one)
-    {
-        const char *text = json_string_value(json_object_get(one, "text"));
-        if (text && e->call.said && !json_object_get(e->call.said, text) &&
-            json_object_set_new(e->call.said, text, json_true()) == 0)
+    words_value *warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
+    for (int32_t i = 0; i < words_count(warnings); i++) {
+        words_value *one = words_at(warnings, i);
+        const char *text = words_string(words_get(one, "text"));
+        if (text && cli_is_new(&e->call, text))
             say(e, CPUBIND_SAY_WARNING, "%s: %s", process, text);
     }
-    json_decref(warnings);
+    words_free(warnings);
 }
 
 /* Says once of a device that its processes share its pool. */
@@ -115,8 +112,7 @@ static void say_sharing(engine *e, const cpubind_host_row *row)
 {
     api_text device = {"", 0}, text = {"", 0};
     cli_explain_sharing(row, &device, &text);
-    if (text.len > 0 && e->call.said && !json_object_get(e->call.said, device.text) &&
-        json_object_set_new(e->call.said, device.text, json_true()) == 0)
+    if (text.len > 0 && cli_is_new(&e->call, device.text))
         say(e, CPUBIND_SAY_WARNING, "%s", text.text);
 }
 
@@ -159,8 +155,7 @@ static void say_claim(engine *e, const cpubind_host_row *row, const char *proces
         api_add_list(&text, row->allowed.cpu, row->allowed.n);
     }
     api_add(&text, ": the cpuset counts");
-    if (e->call.said && !json_object_get(e->call.said, text.text) &&
-        json_object_set_new(e->call.said, text.text, json_true()) == 0)
+    if (cli_is_new(&e->call, text.text))
         say(e, CPUBIND_SAY_WARNING, "%s", text.text);
 }
 
@@ -168,8 +163,7 @@ static void say_claim(engine *e, const cpubind_host_row *row, const char *proces
 static void say_pods(engine *e, const cpubind_host_row *row)
 {
     static const char *const key = "/var/log/containers";
-    if (row->pod.names_error && e->call.said && !json_object_get(e->call.said, key) &&
-        json_object_set_new(e->call.said, key, json_true()) == 0)
+    if (row->pod.names_error && cli_is_new(&e->call, key))
         say(e, CPUBIND_SAY_WARNING, "pods have no names here but their uids: %s: %s", key,
             strerror(row->pod.names_error));
 }
@@ -384,15 +378,15 @@ static void start(void *ctx)
 static void count_measure(engine *e)
 {
     const api_options here = {.command = API_SERVICE};
-    json_t *last = cli_last_measure_json(&here);
-    const char *word = json_string_value(json_object_get(last, "verdict"));
+    words_value *last = cli_last_measure_json(&here);
+    const char *word = words_string(words_get(last, "verdict"));
     e->counts.measured_at = 0;
     for (int i = 0; word && i <= CPUBIND_VERDICT_NOT_JUDGED; i++)
         if (strcmp(word, cpubind_verdict_word((cpubind_verdict)i)) == 0) {
             e->counts.measured = cpubind_verdict_word((cpubind_verdict)i);
-            e->counts.measured_at = (int64_t)json_integer_value(json_object_get(last, "at"));
+            e->counts.measured_at = (int64_t)words_integer_of(last, "at");
         }
-    json_decref(last);
+    words_free(last);
 }
 
 /* == The steps of the loop ================================================== */
@@ -482,7 +476,7 @@ static int reload(void *ctx)
     e->retry_ms = FIRST_RETRY_MS;
     say(e, CPUBIND_SAY_INFO, "the settings of %s are in force",
         path ? path : "no file, all usual,");
-    json_object_clear(e->call.said);
+    words_empty(e->call.said);
     start(e);
     return 1;
 }
@@ -515,23 +509,23 @@ static const cpubind_service_counts *count(void *ctx, int is_full)
 typedef struct answering {
     engine *e;
     const cpubind_peer *peer;
-    json_t *workers, *others;
+    words_value *workers, *others;
 } answering;
 
 /* A user hears of its own processes alone: /proc may hide the others from it. */
 static void add_row(void *ctx, const cpubind_host_row *row)
 {
     answering *a = (answering *)ctx;
-    json_t **to = cli_is_worker(row) ? &a->workers : &a->others;
+    words_value *to = cli_is_worker(row) ? a->workers : a->others;
     if (a->peer->is_owner ||
         !cpubind_rights_of_process(&cpubind_sys_real, row->pid, a->peer->uid).error)
-        *to = cli_json_append(*to, cli_row_json(&a->e->call, row));
+        words_add(to, cli_row_json(&a->e->call, row));
 }
 
 /* The processes that were let go and are left alone, as far as the peer may know. */
-static json_t *left_json(const engine *e, const cpubind_peer *peer)
+static words_value *left_json(const engine *e, const cpubind_peer *peer)
 {
-    json_t *left = json_array();
+    words_value *left = words_array();
     for (int32_t i = 0; i < e->claims.n; i++) {
         const cpubind_asked *row = &e->claims.row[i];
         uint64_t start = 0;
@@ -540,29 +534,31 @@ static json_t *left_json(const engine *e, const cpubind_peer *peer)
             start == row->start &&
             (peer->is_owner ||
              !cpubind_rights_of_process(&cpubind_sys_real, row->pid, peer->uid).error))
-            left = cli_json_append(left, json_integer(row->pid));
+            words_add(left, words_number(row->pid));
     }
     return left;
 }
 
 /* The state of the service. */
-static json_t *state_json(const engine *e, const cpubind_peer *peer)
+static words_value *state_json(const engine *e, const cpubind_peer *peer)
 {
-    return json_pack("{s:s, s:{s:i, s:I, s:I, s:I, s:I, s:i, s:s*, s:o, s:b}}", "cpubind",
-                     CPUBIND_VERSION, "service", "pid", (int)getpid(), "last_look",
-                     (json_int_t)e->counts.last_look, "moves", (json_int_t)e->counts.moves,
-                     "errors", (json_int_t)e->counts.errors, "reloads",
-                     (json_int_t)e->counts.reloads, "workers", (int)e->counts.workers,
-                     "problem", e->problem.len > 0 ? e->problem.text : NULL, "left",
-                     left_json(e, peer), "all_left", e->claims.is_all_left);
+    words_value *state = words_make("pid:i last_look:I moves:I errors:I reloads:I workers:i",
+                                    (int)getpid(), (int64_t)e->counts.last_look,
+                                    (int64_t)e->counts.moves, (int64_t)e->counts.errors,
+                                    (int64_t)e->counts.reloads, (int)e->counts.workers);
+    if (e->problem.len > 0)
+        words_set(state, "problem", words_text(e->problem.text));
+    words_set(state, "left", left_json(e, peer));
+    words_set(state, "all_left", words_bool(e->claims.is_all_left));
+    return words_make("cpubind:s service:v", CPUBIND_VERSION, state);
 }
 
 /* Beside it the rows, as verify --all and apply --all have them: compared with the records, or
  * as they are. */
-static json_t *rows_json(engine *e, const cpubind_peer *peer, int is_verifying)
+static words_value *rows_json(engine *e, const cpubind_peer *peer, int is_verifying)
 {
-    answering a = {e, peer, json_array(), json_array()};
-    json_t *json = state_json(e, peer);
+    answering a = {e, peer, words_array(), words_array()};
+    words_value *json = state_json(e, peer);
     if (e->is_planned && is_verifying) {
         cpubind_figures_each(e->call.host, &cpubind_sys_real, 1, add_row, &a);
         cpubind_figures_recorded(e->call.host, &cpubind_sys_real, add_row, &a);
@@ -570,26 +566,20 @@ static json_t *rows_json(engine *e, const cpubind_peer *peer, int is_verifying)
     for (int32_t i = 0; e->is_planned && !is_verifying && i < cpubind_host_bind_n(e->call.host);
          i++)
         add_row(&a, cpubind_host_bind_row(e->call.host, i));
-    if (json_object_set(json, "workers", a.workers) != 0 ||
-        json_object_set(json, "others", a.others) != 0 ||
-        json_object_set_new(json, "warnings", json_array()) != 0) {
-        json_decref(json);
-        json = NULL;
-    }
-    json_decref(a.workers);
-    json_decref(a.others);
+    words_set(json, "workers", a.workers);
+    words_set(json, "others", a.others);
+    words_set(json, "warnings", words_array());
     return json;
 }
 
 /* The answer to a request that cannot be carried out. */
-static json_t *refusal_json(int status, const char *text)
+static words_value *refusal_json(int status, const char *text)
 {
-    return json_pack("{s:s, s:{s:i, s:o}}", "cpubind", CPUBIND_VERSION, "error", "status",
-                     status, "text", cli_json_text(text));
+    return words_make("cpubind:s error:{status:i text:s}", CPUBIND_VERSION, status, text);
 }
 
 /* The same where the peer may not ask for it, or the process is another one. */
-static json_t *refused_json(const cpubind_asked *asked, cpubind_linux_fault why)
+static words_value *refused_json(const cpubind_asked *asked, cpubind_linux_fault why)
 {
     api_text text = {"", 0};
     const int is_process = strcmp(why.what, "process") == 0;
@@ -608,13 +598,13 @@ static json_t *refused_json(const cpubind_asked *asked, cpubind_linux_fault why)
                         text.text);
 }
 
-static json_t *no_memory_json(void)
+static words_value *no_memory_json(void)
 {
     return refusal_json(API_UNREADABLE, "the service has no memory left");
 }
 
 /* Lets go of a process, or of all. One of the owner restores them itself. */
-static json_t *let_go(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
+static words_value *let_go(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
@@ -639,27 +629,27 @@ static json_t *let_go(engine *e, const cpubind_asked *asked, const cpubind_peer 
         api_add(&why, "all processes were");
     say(e, CPUBIND_SAY_INFO, "%s let go by process %d (user %u)%s", why.text, (int)peer->pid,
         (unsigned)peer->uid, asked->owner ? ", as long as that lives" : "");
-    return json_pack("{s:s, s:b, s:b}", "cpubind", CPUBIND_VERSION, "put_back", was_bound,
-                     "is_kept", save_claims(e));
+    return words_make("cpubind:s put_back:b is_kept:b", CPUBIND_VERSION, was_bound,
+                      save_claims(e));
 }
 
 /* Watches what somebody else has bound, from the next look on: a process that is to start is
  * not kept waiting. */
-static json_t *adopt(engine *e, const cpubind_asked *asked)
+static words_value *adopt(engine *e, const cpubind_asked *asked)
 {
     if (cpubind_claims_note(&e->claims, asked).error)
         return no_memory_json();
     e->has_claim = 1;
-    return json_pack("{s:s, s:b}", "cpubind", CPUBIND_VERSION, "is_kept", save_claims(e));
+    return words_make("cpubind:s is_kept:b", CPUBIND_VERSION, save_claims(e));
 }
 
 /* Takes a process, or all; what was lent to the peer is as it was before. */
-static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
+static words_value *take(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
     const cpubind_host_row *row = NULL;
     e->has_claim = cpubind_claims_take_back(&e->claims, peer->pid);
     if (e->has_claim)
-        return json_pack("{s:s, s:b}", "cpubind", CPUBIND_VERSION, "is_kept", save_claims(e));
+        return words_make("cpubind:s is_kept:b", CPUBIND_VERSION, save_claims(e));
     if (cpubind_claims_note(&e->claims, asked).error)
         return no_memory_json();
     if (!e->is_planned)
@@ -673,8 +663,8 @@ static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *p
     for (int32_t i = 0; i < cpubind_host_bind_n(e->call.host) && !row; i++)
         if (cpubind_host_bind_row(e->call.host, i)->pid == asked->pid)
             row = cpubind_host_bind_row(e->call.host, i);
-    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "row",
-                     row ? cli_row_json(&e->call, row) : json_null());
+    return words_make("cpubind:s row:v", CPUBIND_VERSION,
+                      row ? cli_row_json(&e->call, row) : words_null());
 }
 
 /* "npu3", "0000:c1:00.0": a device of a plan, by its number. */
@@ -692,7 +682,7 @@ static void add_device(api_text *to, const cpubind_facts *f, int32_t logic)
 }
 
 /* Says where a process that is to start belongs, by the devices that it is given. */
-static json_t *place(engine *e, const cpubind_asked *asked)
+static words_value *place(engine *e, const cpubind_asked *asked)
 {
     const cpubind_ask_text *cpus = &asked->list[CPUBIND_ASK_CPUS],
                            *mems = &asked->list[CPUBIND_ASK_MEMS],
@@ -707,10 +697,9 @@ static json_t *place(engine *e, const cpubind_asked *asked)
                                                             : "there is no plan of this host");
     switch (cpubind_host_find_place(e->call.host, &grant, &found, &problem)) {
     case CPUBIND_PROBLEM_NONE:
-        return json_pack("{s:s, s:i, s:o, s:o, s:i}", "cpubind", CPUBIND_VERSION, "devices",
-                         (int)found.n_device, "cpus", cli_list_json(found.cpu, found.n_cpu),
-                         "mems", cli_list_json(found.node, found.n_node), "omp",
-                         (int)found.n_main);
+        return words_make("cpubind:s devices:i cpus:v mems:v omp:i", CPUBIND_VERSION,
+                          (int)found.n_device, words_list(found.cpu, found.n_cpu),
+                          words_list(found.node, found.n_node), (int)found.n_main);
     case CPUBIND_PROBLEM_TOO_FEW_CPUS:
         if (problem.need == 0)
             break;
@@ -734,7 +723,7 @@ static json_t *place(engine *e, const cpubind_asked *asked)
     return refusal_json(API_REFUSED, why.text);
 }
 
-static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
+static words_value *make_answer(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
     const int is_change = asked->ask >= CPUBIND_ASK_LEAVE;
     api_text why = {"", 0};
@@ -762,19 +751,21 @@ static int answer(void *ctx, const cpubind_asked *asked, const cpubind_peer *pee
                   cpubind_linux_fault refused, cpubind_bytes *out)
 {
     engine *e = (engine *)ctx;
-    json_t *json = refused.error ? refused_json(asked, refused) : make_answer(e, asked, peer);
-    char *text = json ? json_dumps(json, 0) : NULL;
-    const int32_t n = text ? (int32_t)strlen(text) : -1;
-    json_decref(json);
-    if (n < 0 || cpubind_bytes_reserve(out, &cpubind_sys_real, n + 1).error) {
-        free(text);
-        return 0;
+    words_value *json =
+        refused.error ? refused_json(asked, refused) : make_answer(e, asked, peer);
+    api_out text = {0};
+    int is_whole;
+    words_put(&text, json, WORDS_LINE);
+    words_free(json);
+    api_put_text(&text, "\n");
+    is_whole = !text.is_short &&
+               !cpubind_bytes_reserve(out, &cpubind_sys_real, (int32_t)text.len).error;
+    if (is_whole) {
+        memcpy(out->data + out->len, text.text, text.len);
+        out->len += (int32_t)text.len;
     }
-    memcpy(out->data + out->len, text, (size_t)n);
-    out->data[out->len + n] = '\n';
-    out->len += n + 1;
-    free(text);
-    return 1;
+    free(text.text);
+    return is_whole;
 }
 
 /* == The whole ============================================================== */
@@ -832,7 +823,7 @@ int cli_run_service(const api_options *options)
     e.is_journal =
         cpubind_service_is_journal(&cpubind_sys_real, fileno(stderr), getenv("JOURNAL_STREAM"));
     e.retry_ms = FIRST_RETRY_MS;
-    e.call.said = json_object();
+    e.call.said = words_object();
     status = api_settings_load(options->config, &e.settings, &path, say_fault, &e, &why);
     if (why.len > 0)
         say(&e, CPUBIND_SAY_ERROR, "%s", why.text);
@@ -845,6 +836,6 @@ int cli_run_service(const api_options *options)
     api_free_options(&e.settings.options);
     cpubind_claims_free(&e.claims);
     free(e.counts.device);
-    json_decref(e.call.said);
+    words_free(e.call.said);
     return status;
 }

@@ -416,41 +416,36 @@ const char *cli_shape_name(int32_t property)
 /* == A whole shape ========================================================== */
 
 /* Adds the word of a check, once. */
-static json_t *add_check(json_t *words, const cpubind_doctor_check *check)
+static void add_check(words_value *words, const cpubind_doctor_check *check)
 {
-    const json_t *last = json_array_get(words, json_array_size(words) - 1);
-    if (json_array_size(words) > 0 && strcmp(json_string_value(last), check->word) == 0)
-        return words;
-    return cli_json_append(words, json_string(check->word));
+    const words_value *last = words_at(words, words_count(words) - 1);
+    if (words_count(words) == 0 || strcmp(words_string(last), check->word) != 0)
+        words_add(words, words_text(check->word));
 }
 
 /* Adds what doctor finds, but for what it says of single processes and threads. */
-static int add_findings(const cli_examination *e, json_t *shape)
+static void add_findings(const cli_examination *e, words_value *shape)
 {
-    json_t *found = json_array(), *unknown = json_array();
-    for (int32_t i = 0; found && i < e->report.n_finding; i++)
+    words_value *found = words_array(), *unknown = words_array();
+    for (int32_t i = 0; i < e->report.n_finding; i++)
         if (e->report.finding[i].pid < 0 && e->report.finding[i].tid < 0)
-            found = add_check(found, e->report.finding[i].check);
-    for (int32_t i = 0; unknown && i < e->report.n_unknown; i++)
-        unknown = add_check(unknown, e->report.unknown[i].check);
-    return json_object_set_new(shape, "found", found) == 0 &&
-           json_object_set_new(shape, "unknown", unknown) == 0;
+            add_check(found, e->report.finding[i].check);
+    for (int32_t i = 0; i < e->report.n_unknown; i++)
+        add_check(unknown, e->report.unknown[i].check);
+    words_set(shape, "found", found);
+    words_set(shape, "unknown", unknown);
 }
 
-static json_t *properties_json(const host_read *h)
+static words_value *properties_json(const host_read *h)
 {
-    json_t *object = json_object();
+    words_value *object = words_object();
     api_out text = {0};
-    for (int32_t i = 0; object && i < CLI_SHAPES; i++) {
+    for (int32_t i = 0; i < CLI_SHAPES; i++) {
         text.len = 0;
         api_put_text(&text, "");
         properties[i].read(h, &text);
-        if (text.is_short ||
-            json_object_set_new(object, properties[i].name,
-                                cli_json_text(text.len ? text.text : "")) != 0) {
-            json_decref(object);
-            object = NULL;
-        }
+        words_set(object, properties[i].name,
+                  text.is_short ? NULL : words_text(text.len ? text.text : ""));
     }
     free(text.text);
     return object;
@@ -467,13 +462,13 @@ static int get_ready(cli_shape_reader *reader)
     return reader->is_ready;
 }
 
-json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
+words_value *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
 {
     api_planned *const planned = &reader->planned;
     cpubind_doctor_bus bus = {.facts = &planned->facts};
     host_read h = {.source = source};
     api_text why = {"", 0};
-    json_t *shape = NULL;
+    words_value *shape = NULL;
     cli_examination e = {
         .request = {.source = source, .request = &reader->options.request, .npu_smi_ms = -1}};
     int status;
@@ -501,13 +496,14 @@ json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
         e.request.plan = h.plan;
     }
     if (cli_examine(&e, &reader->arena))
-        shape = json_pack("{s:o, s:o}", "properties", properties_json(&h), "why",
-                          h.error ? cli_json_text(why.text) : json_null());
-    if (shape && !add_findings(&e, shape)) {
-        json_decref(shape);
-        shape = NULL;
-    }
-    return shape;
+        shape = words_make("properties:v why:v", properties_json(&h),
+                           h.error ? words_text(why.text) : words_null());
+    if (shape)
+        add_findings(&e, shape);
+    if (words_is_whole(shape))
+        return shape;
+    words_free(shape);
+    return NULL;
 }
 
 void cli_free_shape_reader(cli_shape_reader *reader)
@@ -572,31 +568,31 @@ const char *cli_shape_item(const char *list, const char *key, int32_t *len)
 }
 
 /* A value as a number, or as a string. */
-static json_t *value_json(const item *one)
+static words_value *value_json(const item *one)
 {
     api_text text = {"", 0};
     char *end = NULL;
     api_add(&text, "%.*s", one->value_len, one->value);
     const long number = strtol(text.text, &end, 10);
     if (text.len > 0 && text.len < 10 && *end == '\0')
-        return number < 0 ? json_null() : json_integer(number);
-    return cli_json_text(text.text);
+        return number < 0 ? words_null() : words_number(number);
+    return words_text(text.text);
 }
 
-json_t *cli_shape_json(int32_t property, const char *text)
+words_value *cli_shape_json(int32_t property, const char *text)
 {
-    json_t *object;
+    words_value *object;
     item one;
     if (properties[property].kind != LIST)
-        return cli_json_text(text);
-    object = json_object();
-    while (object && next_item(&text, &one)) {
+        return words_text(text);
+    object = words_object();
+    while (next_item(&text, &one)) {
         api_text key = {"", 0};
         const int has_label = one.label != NULL;
         api_add(&key, "%.*s%s%.*s%s", one.key_len, one.key, has_label ? " [" : "",
                 has_label ? one.label_len : 0, has_label ? one.label : "",
                 has_label ? "]" : "");
-        (void)json_object_set_new(object, key.text, value_json(&one));
+        words_set(object, key.text, value_json(&one));
     }
     return object;
 }

@@ -11,7 +11,7 @@
 #ifndef CPUBIND_CLI_SHAPE_H
 #define CPUBIND_CLI_SHAPE_H
 
-#include <jansson.h>
+#include "../words/value.h"
 
 #include "cli.h"
 
@@ -63,7 +63,7 @@ typedef struct cli_shape_reader {
 } cli_shape_reader;
 
 /* Reads the shape of a host, as the table shapes has it; NULL without memory. */
-json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source);
+words_value *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source);
 
 void cli_free_shape_reader(cli_shape_reader *reader);
 
@@ -73,7 +73,7 @@ uint32_t cli_shape_differs(const char *const *own, const char *const *other);
 
 /* A property as JSON: a string; of a list an object, where a number is a number, and one below
  * 0 is null. NULL without memory. */
-json_t *cli_shape_json(int32_t property, const char *text);
+words_value *cli_shape_json(int32_t property, const char *text);
 
 /* Items of a list, and the value of one; *len is that of the value. NULL: there is none. */
 int32_t cli_shape_items(const char *list);

@@ -358,99 +358,84 @@ void cli_print_status(FILE *out, const cli_status *s)
 
 /* == JSON =================================================================== */
 
-static json_t *id_json(int32_t id)
+static words_value *places_json(const int32_t *count)
 {
-    return id < 0 ? json_null() : json_integer(id);
-}
-
-static json_t *text_json(const char *text)
-{
-    return text && *text ? cli_json_text(text) : json_null();
-}
-
-static json_t *places_json(const int32_t *count)
-{
-    json_t *object = json_object();
+    words_value *object = words_object();
     for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
-        (void)json_object_set_new(object, cpubind_place_word((cpubind_place_kind)place),
-                                  json_integer(count[place]));
+        words_set(object, cpubind_place_word((cpubind_place_kind)place),
+                  words_number(count[place]));
     return object;
 }
 
-static json_t *threads_json(const cpubind_status_worker *w)
+static words_value *threads_json(const cpubind_status_worker *w)
 {
-    json_t *roles;
+    words_value *roles;
     if (w->fault.error)
-        return json_null();
-    roles = json_object();
+        return words_null();
+    roles = words_object();
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n = 0;
         for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
             n += w->thread[role][place];
         if (n > 0)
-            (void)json_object_set_new(roles, cpubind_role_word((cpubind_role)role),
-                                      places_json(w->thread[role]));
+            words_set(roles, cpubind_role_word((cpubind_role)role),
+                      places_json(w->thread[role]));
     }
     return roles;
 }
 
-static json_t *memory_json(const cpubind_status_worker *w)
+static words_value *memory_json(const cpubind_status_worker *w)
 {
-    json_t *nodes;
+    words_value *nodes;
     if (!w->has_memory)
-        return json_null();
-    nodes = json_array();
+        return words_null();
+    nodes = words_array();
     for (int32_t i = 0; nodes && i < w->n_node; i++)
-        nodes = cli_json_append(nodes, json_pack("{s:i, s:I}", "node", (int)w->node[i].node,
-                                                 "bytes", (json_int_t)w->node[i].bytes));
-    return json_pack("{s:o, s:I, s:I, s:o}", "node", id_json(w->memory_node), "own_near",
-                     (json_int_t)w->own_near, "own_away", (json_int_t)w->own_away, "nodes",
-                     nodes);
+        words_add(nodes, words_make("node:i bytes:I", (int)w->node[i].node,
+                                    (int64_t)w->node[i].bytes));
+    return words_make("node:v own_near:I own_away:I nodes:v", words_id(w->memory_node),
+                      (int64_t)w->own_near, (int64_t)w->own_away, nodes);
 }
 
-static json_t *error_json(const cli_status *s, const cpubind_status_worker *w)
+static words_value *error_json(const cli_status *s, const cpubind_status_worker *w)
 {
     api_text text = {"", 0};
     if (!w->fault.error)
-        return json_null();
+        return words_null();
     add_fault(&text, s, w);
-    return cli_json_text(text.text);
+    return words_text(text.text);
 }
 
-static json_t *worker_json(const cli_status *whole, const cpubind_status_worker *s)
+static words_value *worker_json(const cli_status *whole, const cpubind_status_worker *s)
 {
     const cpubind_worker *w = s->worker;
-    return json_pack(
-        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:o, s:o, s:b, s:o, s:s, "
-        "s:o, s:o, s:o}",
-        "pid", (int)w->pid, "name", text_json(w->name), "program", text_json(w->program),
-        "container", text_json(w->container), "pod", cli_pod_json(&w->pod), "rank",
-        id_json(w->rank), "rank_variable", text_json(w->rank_variable), "visible",
-        text_json(w->visible), "index", (int)w->index, "processes", (int)w->n_index, "children",
-        (int)w->n_child, "bound", w->is_bound, "bound_npu", id_json(w->bound_number),
-        "bound_rules", text_json(w->bound_rules), "own_mask", w->has_own_mask, "allowed",
-        cli_list_json(w->allowed.cpu, w->allowed.n), "place", cpubind_place_word(s->place),
-        "threads", threads_json(s), "memory", memory_json(s), "error", error_json(whole, s));
+    return words_make("pid:i name:w program:w container:w pod:v rank:v rank_variable:w "
+                      "visible:w index:i processes:i children:i bound:b bound_npu:v "
+                      "bound_rules:w own_mask:b allowed:v place:s threads:v memory:v error:v",
+                      (int)w->pid, w->name, w->program, w->container, cli_pod_json(&w->pod),
+                      words_id(w->rank), w->rank_variable, w->visible, (int)w->index,
+                      (int)w->n_index, (int)w->n_child, w->is_bound, words_id(w->bound_number),
+                      w->bound_rules, w->has_own_mask, words_list(w->allowed.cpu, w->allowed.n),
+                      cpubind_place_word(s->place), threads_json(s), memory_json(s),
+                      error_json(whole, s));
 }
 
-static json_t *irq_json(const cpubind_status_irq *irq)
+static words_value *irq_json(const cpubind_status_irq *irq)
 {
-    return json_pack("{s:i, s:s, s:o, s:o, s:s}", "irq", (int)irq->irq, "kind", irq->kind,
-                     "cpu", id_json(irq->cpu), "cpus", text_json(irq->cpus), "place",
-                     cpubind_place_word(irq->place));
+    return words_make("irq:i kind:s cpu:v cpus:w place:s", (int)irq->irq, irq->kind,
+                      words_id(irq->cpu), irq->cpus, cpubind_place_word(irq->place));
 }
 
-static json_t *workers_json(const cli_status *s, const cpubind_status_device *d)
+static words_value *workers_json(const cli_status *s, const cpubind_status_device *d)
 {
-    json_t *workers = json_array();
-    for (int32_t i = 0; workers && i < d->n_worker; i++)
-        workers =
-            cli_json_append(workers, worker_json(s, &s->status.worker[d->first_worker + i]));
+    words_value *workers = words_array();
+    for (int32_t i = 0; i < d->n_worker; i++)
+        words_add(workers, worker_json(s, &s->status.worker[d->first_worker + i]));
     return workers;
 }
 
 /* The name that --device takes, where this process has a number for the device; else null. */
-static json_t *name_json(const cpubind_status_device *d)
+static words_value *name_json(const cpubind_status_device *d)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE];
     if (d->listed)
@@ -458,63 +443,59 @@ static json_t *name_json(const cpubind_status_device *d)
     else
         cpubind_device_name(
             vendor_of(d), d->function->n_number == 1 ? d->function->number[0] : -1, NULL, name);
-    return text_json(name);
+    return words_word(name);
 }
 
-static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
+static words_value *device_json(const cli_status *s, const cpubind_status_device *d)
 {
     const cpubind_viewed *npu = d->listed;
     const cpubind_pci_address *address = npu ? &npu->pci : &d->function->pci;
-    json_t *irqs = json_array(), *device;
+    words_value *irqs = words_array(), *device;
     api_text pci = {"", 0};
     if (address->domain >= 0)
         api_add_pci(&pci, address);
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
-        irqs = cli_json_append(irqs, irq_json(&d->irq[i]));
-    device =
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", name_json(d),
-                  "vendor", cpubind_vendor_word(vendor_of(d)), "product",
-                  npu ? json_null() : text_json(d->function->accelerator.product), "pci",
-                  text_json(pci.text), "node", npu ? json_null() : id_json(d->function->node),
-                  "pool", cli_list_json(d->pool.cpu, d->pool.n), "memory_node",
-                  id_json(d->memory_node), "interrupts", irqs, "no_interrupts",
-                  d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
-                      ? json_null()
-                      : json_string(cpubind_no_irq_word(d->no_irq)),
-                  "workers", workers_json(s, d));
+        words_add(irqs, irq_json(&d->irq[i]));
+    device = words_make("name:v vendor:s product:v pci:w node:v pool:v memory_node:v "
+                        "interrupts:v no_interrupts:v workers:v",
+                        name_json(d), cpubind_vendor_word(vendor_of(d)),
+                        npu ? words_null() : words_word(d->function->accelerator.product),
+                        pci.text, npu ? words_null() : words_id(d->function->node),
+                        words_list(d->pool.cpu, d->pool.n), words_id(d->memory_node), irqs,
+                        d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
+                            ? words_null()
+                            : words_text(cpubind_no_irq_word(d->no_irq)),
+                        workers_json(s, d));
     if (npu)
-        (void)json_object_update_new(device,
-                                     json_pack("{s:i, s:o, s:o, s:o}", "npu", (int)npu->logic,
-                                               "card", id_json(npu->card), "chip",
-                                               id_json(npu->chip), "phy", id_json(npu->phy)));
+        words_move(device,
+                   words_make("npu:i card:v chip:v phy:v", (int)npu->logic, words_id(npu->card),
+                              words_id(npu->chip), words_id(npu->phy)));
     return device;
 }
 
-json_t *cli_status_json(const cli_status *s)
+words_value *cli_status_json(const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
     const cpubind_problem_code code = s->call->planned.code;
-    json_t *problem = json_null(), *unlisted = json_null(), *devices = json_array(), *json;
+    words_value *problem = words_null(), *unlisted = words_null(), *devices = words_array(),
+                *json;
     for (int32_t i = 0; devices && i < st->n_device; i++)
-        devices = cli_json_append(devices, device_json(s, &st->device[i]));
+        words_add(devices, device_json(s, &st->device[i]));
     if (code != CPUBIND_PROBLEM_NONE) {
         api_text text = {"", 0};
         cli_explain_no_plan(s->call, &text);
-        problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(code), "text",
-                            cli_json_text(text.text));
+        problem = words_make("code:s text:s", cpubind_problem_word(code), text.text);
     }
     if (s->unlisted.code != CPUBIND_PROBLEM_NONE)
-        unlisted = json_pack("{s:o, s:o}", "input", text_json(s->unlisted.input), "text",
-                             text_json(s->unlisted.what));
-    json = json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
-                     CPUBIND_VERSION, "right", cpubind_host_status_is_right(st), "devices",
-                     devices, "workers", places_json(st->count), "idle", (int)st->n_idle,
-                     "interrupts_elsewhere", (int)st->n_irq_elsewhere, "processes_hidden",
-                     (int)st->n_hidden, "processes_out_of_view", (int)st->n_elsewhere,
-                     "other_pid_namespace", st->is_other_namespace, "needs_root",
-                     st->is_hidden_from_user || st->n_unseen > 0, "no_plan", problem,
-                     "no_processes", unlisted);
-    (void)json_object_set_new(json, "warnings", cli_warnings_json(s->warned));
+        unlisted = words_make("input:w text:w", s->unlisted.input, s->unlisted.what);
+    json = words_make("cpubind:s right:b devices:v workers:v idle:i interrupts_elsewhere:i "
+                      "processes_hidden:i processes_out_of_view:i other_pid_namespace:b "
+                      "needs_root:b no_plan:v no_processes:v",
+                      CPUBIND_VERSION, cpubind_host_status_is_right(st), devices,
+                      places_json(st->count), (int)st->n_idle, (int)st->n_irq_elsewhere,
+                      (int)st->n_hidden, (int)st->n_elsewhere, st->is_other_namespace,
+                      st->is_hidden_from_user || st->n_unseen > 0, problem, unlisted);
+    words_set(json, "warnings", cli_warnings_json(s->warned));
     return json;
 }
 

@@ -24,7 +24,7 @@ typedef struct cli_status {
 void cli_print_status(FILE *out, const cli_status *s);
 
 /* The whole as one object; NULL without memory. */
-json_t *cli_status_json(const cli_status *s);
+words_value *cli_status_json(const cli_status *s);
 
 /* Writes the name of a device: "npu3", else its address. */
 void cli_status_name(const cpubind_status_device *device, char out[CPUBIND_DEVICE_NAME_SIZE]);

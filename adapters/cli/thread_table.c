@@ -58,17 +58,14 @@ static int row_at(const api_options *options, int32_t i, row *out)
 
 static int print_json(const api_options *options)
 {
-    json_t *rows = json_array();
+    words_value *rows = words_array();
     row r;
-    for (int32_t i = 0; rows && row_at(options, i, &r); i++)
-        rows = cli_json_append(
-            rows, json_pack("{s:o, s:s, s:o, s:o, s:s, s:o}", "name", cli_json_text(r.name),
-                            "what", r.what, "place", cli_json_text(r.place.text), "cpu",
-                            r.cpu < 0 ? json_null() : json_integer(r.cpu), "from", r.from,
-                            "why", r.why ? json_string(r.why) : json_null()));
-    return cli_print_json(
-        stdout, json_pack("{s:s, s:{s:s, s:o}}", "cpubind", CPUBIND_VERSION, "explain",
-                          "threads", cpubind_threads_word(options->threads), "rows", rows));
+    for (int32_t i = 0; row_at(options, i, &r); i++)
+        words_add(rows, words_make("name:s what:s place:s cpu:v from:s why:s", r.name, r.what,
+                                   r.place.text, words_id(r.cpu), r.from, r.why));
+    return cli_print_json(stdout,
+                          words_make("cpubind:s explain:{threads:s rows:v}", CPUBIND_VERSION,
+                                     cpubind_threads_word(options->threads), rows));
 }
 
 static int print_text(const api_options *options)

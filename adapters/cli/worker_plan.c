@@ -154,17 +154,16 @@ static int print_table(const worker_plan *w)
     return cli_print_table(stdout, &table);
 }
 
-static json_t *workers_json(const worker_plan *w)
+static words_value *workers_json(const worker_plan *w)
 {
-    json_t *array = json_array();
-    for (int32_t i = 0; array && i < w->workers.n_worker; i++) {
+    words_value *array = words_array();
+    for (int32_t i = 0; i < w->workers.n_worker; i++) {
         const cpubind_worker *worker = &w->workers.worker[i];
-        array =
-            cli_json_append(array, json_pack("{s:i, s:o, s:o}", "worker", (int)i, "cpus",
-                                             cli_list_json(worker->cpu, worker->n_cpu), "nodes",
-                                             cli_list_json(worker->node, worker->n_node)));
+        words_add(array, words_make("worker:i cpus:v nodes:v", (int)i,
+                                    words_list(worker->cpu, worker->n_cpu),
+                                    words_list(worker->node, worker->n_node)));
     }
-    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "workers", array);
+    return words_make("cpubind:s workers:v", CPUBIND_VERSION, array);
 }
 
 /* A worker of several nodes takes memory from any: a launcher has one node for each rank. */

@@ -3,8 +3,8 @@
  */
 #include "nri_place.h"
 
+#include "../words/value.h"
 #include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,12 +84,12 @@ static void explain_silence(cpubind_linux_fault why, cpubind_nri_place *out)
 }
 
 /* Takes a list of an answer: a part of the grant, or nothing where it is all of that. */
-static int take_list(const json_t *value, const char *granted, char *out)
+static int take_list(const words_value *value, const char *granted, char *out)
 {
-    const char *text = json_string_value(value);
+    const char *text = words_string(value);
     *out = '\0';
     if (!text)
-        return json_is_null(value);
+        return words_is(value, WORDS_NULL);
     if (strlen(text) >= CPUBIND_NRI_LIST_SIZE || !is_within(text, granted))
         return 0;
     if (strcmp(text, granted) != 0)
@@ -99,23 +99,22 @@ static int take_list(const json_t *value, const char *granted, char *out)
 
 static void take_answer(const cpubind_bytes *bytes, cpubind_nri_place *out)
 {
-    json_t *json = json_loadb(bytes->data, (size_t)bytes->len, 0, NULL);
-    const char *refusal =
-        json_string_value(json_object_get(json_object_get(json, "error"), "text"));
-    const json_int_t n_device = json_integer_value(json_object_get(json, "devices"));
-    const json_int_t omp = json_integer_value(json_object_get(json, "omp"));
+    words_value *json = words_read(bytes->data, (size_t)bytes->len, NULL);
+    const char *refusal = words_string(words_get(words_get(json, "error"), "text"));
+    const int64_t n_device = words_integer_of(json, "devices");
+    const int64_t omp = words_integer_of(json, "omp");
     if (refusal)
         fail(out, CPUBIND_NRI_REFUSED, "%s", refusal);
-    else if (!json_is_integer(json_object_get(json, "devices")))
+    else if (!words_is(words_get(json, "devices"), WORDS_NUMBER))
         fail(out, CPUBIND_NRI_REFUSED, "the answer of the service makes no sense");
     else if (n_device > 0 &&
-             (!take_list(json_object_get(json, "cpus"), out->granted_cpus, out->cpus) ||
-              !take_list(json_object_get(json, "mems"), out->granted_mems, out->mems)))
+             (!take_list(words_get(json, "cpus"), out->granted_cpus, out->cpus) ||
+              !take_list(words_get(json, "mems"), out->granted_mems, out->mems)))
         fail(out, CPUBIND_NRI_REFUSED, "the service answers with more than it may have");
     else
         out->state = n_device > 0 ? CPUBIND_NRI_PLACED : CPUBIND_NRI_NO_DEVICE;
     out->omp = omp > 0 && omp <= CPUBIND_MAX_CPUS ? (int)omp : 0;
-    json_decref(json);
+    words_free(json);
 }
 
 static cpubind_ask_text text_of(const char *list)

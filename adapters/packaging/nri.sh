@@ -31,7 +31,7 @@ Source: cpubind
 Version: $VERSION-1
 Architecture: $(dpkg --print-architecture)
 Maintainer: the authors of cpubind <cpubind@localhost>
-Depends: cpubind (>= $VERSION), libc6 (>= 2.36), libjansson4, libprotobuf-c1
+Depends: cpubind (>= $VERSION), libc6 (>= 2.36), libprotobuf-c1
 Enhances: containerd
 Section: admin
 Priority: optional

@@ -360,6 +360,14 @@ double words_decimal(const words_value *value)
     return words_is(value, WORDS_REAL) ? value->real : (double)words_integer(value);
 }
 
+int words_is_whole(const words_value *value)
+{
+    int is_whole = value && !value->is_short;
+    for (int32_t i = 0; is_whole && i < words_count(value); i++)
+        is_whole = words_is_whole(words_at(value, i));
+    return is_whole;
+}
+
 static int has_equal(const words_value *a, const words_value *b)
 {
     for (int32_t i = 0; i < a->n; i++)

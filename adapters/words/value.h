@@ -94,6 +94,9 @@ int64_t words_integer(const words_value *value);
 int64_t words_integer_of(const words_value *object, const char *key);
 double words_decimal(const words_value *value); /* of a number of either kind */
 
+/* Whether memory has run out for no part of a tree. */
+int words_is_whole(const words_value *value);
+
 /* Whether two trees are the same, whatever the order of keys. */
 int words_equal(const words_value *a, const words_value *b);
 
@@ -106,7 +109,8 @@ typedef struct words_fault {
 } words_fault;
 
 /* Reads one value of the form of RFC 8259 from len bytes, of 100 levels at most; a key that
- * comes twice and a character U+0000 are refused. NULL with the reason in *fault. */
+ * comes twice and a character U+0000 are refused. NULL with the reason in *fault, which may be
+ * NULL. */
 words_value *words_read(const char *bytes, size_t len, words_fault *fault);
 
 typedef enum words_form {

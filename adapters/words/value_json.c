@@ -275,7 +275,8 @@ words_value *words_read(const char *bytes, size_t len, words_fault *fault)
         (void)refuse(&r, "there is more than one value");
     if (value && !r.what)
         return value;
-    *fault = (words_fault){(size_t)(r.at - bytes), r.what ? r.what : no_memory};
+    if (fault)
+        *fault = (words_fault){(size_t)(r.at - bytes), r.what ? r.what : no_memory};
     words_free(value);
     return NULL;
 }

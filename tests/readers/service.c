@@ -392,17 +392,18 @@ static void read_kubelet(reading *r)
     static const char *const words_of[CLI_KUBELET_FILES] = {"cpus", "memory", "devices",
                                                             "claims"};
     api_text why = {"", 0};
-    json_t *state;
-    char *said;
+    words_value *state;
+    api_out said = {0};
     int file = 0;
     while (file < CLI_KUBELET_CLAIMS && strcmp(r->args, words_of[file]) != 0)
         file++;
     state = cli_kubelet_read((cli_kubelet_file)file, r->text, r->len, &why);
-    CHECK((state != NULL) == (why.len == 0) && (!state || json_is_object(state)));
-    said = state ? json_dumps(state, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_SORT_KEYS) : NULL;
-    tell(r, "%s\n", said ? said : why.text);
-    free(said);
-    json_decref(state);
+    CHECK((state != NULL) == (why.len == 0) && (!state || words_is(state, WORDS_OBJECT)));
+    if (state)
+        words_put(&said, state, WORDS_COMPACT);
+    tell(r, "%s\n", state ? said.text : why.text);
+    free(said.text);
+    words_free(state);
 }
 
 static const reader rows[] = {

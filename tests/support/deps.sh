@@ -9,7 +9,6 @@
 
 run='cc:gcc
 /usr/include/stdio.h:libc6-dev
-/usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
 /usr/include/sha2.h:libmd-dev
 /usr/include/zlib.h:zlib1g-dev'
@@ -31,6 +30,7 @@ $fixtures
 prove:perl
 gcc:gcc
 /usr/include/cmocka.h:libcmocka-dev
+/usr/include/jansson.h:libjansson-dev
 unshare:util-linux
 cloc:cloc
 curl:curl
