@@ -752,6 +752,7 @@ static char *text_of(api_out *text, cpb_error **error)
 static char *topo_of(call_source *source, api_options *options, cpb_error **error)
 {
     api_planned read = {0};
+    words_value *report = NULL;
     api_out json = {0};
     api_text why = {"", 0};
     int status;
@@ -762,7 +763,10 @@ static char *topo_of(call_source *source, api_options *options, cpb_error **erro
         status = api_judge_devices(&read, options, &why);
     }
     if (status == API_DONE)
-        api_json_topo(&json, &read.facts, options);
+        report = api_topo(&read.facts, options);
+    if (report)
+        words_put(&json, report, WORDS_LINE);
+    words_free(report);
     cpubind_mutex_unlock(source->mutex);
     api_free_planned(&read);
     if (status == API_DONE)

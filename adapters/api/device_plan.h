@@ -7,6 +7,7 @@
 #define CPUBIND_API_DEVICE_PLAN_H
 
 #include "../plan/plan.h"
+#include "../words/value.h"
 #include "api.h"
 
 /* == Reading ================================================================ */
@@ -25,8 +26,8 @@ void api_read_asked(const cpubind_source *source, const cpubind_pci_request *ask
 /* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
 int api_judge_devices(const api_planned *read, const api_options *options, api_text *why);
 
-/* Appends the object that topo --json prints. */
-void api_json_topo(api_out *to, const cpubind_facts *facts, const api_options *options);
+/* The report of topo. */
+words_value *api_topo(const cpubind_facts *facts, const api_options *options);
 
 /* == Planning =============================================================== */
 

@@ -1,4 +1,4 @@
-/* topo_json.c - the object that topo --json prints
+/* topo_json.c - the report of topo
  * SPDX-License-Identifier: MIT
  *
  * Prints nothing, and reads nothing: the accelerators are those of device_plan.h. JSON.md
@@ -8,150 +8,118 @@
 
 #include "device_plan.h"
 
-static void put_pci(api_out *to, const char *key, const cpubind_pci_address *pci)
+static words_value *pci_value(const cpubind_pci_address *pci)
 {
     api_text text = {"", 0};
     if (pci->domain >= 0)
         api_add_pci(&text, pci);
-    api_json_text(to, key, text.len > 0 ? text.text : NULL);
+    return words_word(text.text);
 }
 
 /* An id in four hexadecimal digits, as lspci prints it. */
-static void put_id(api_out *to, const char *key, int32_t id)
+static words_value *id_value(int32_t id)
 {
     api_text text = {"", 0};
     if (id >= 0)
         api_add(&text, "%04x", (unsigned)id);
-    api_json_text(to, key, id >= 0 ? text.text : NULL);
+    return words_word(text.text);
 }
 
 /* Bytes of an input; null when there are none. */
-static void put_bytes(api_out *to, const char *key, const char *bytes, int32_t len)
+static words_value *bytes_value(const char *bytes, int32_t len)
 {
-    api_text text = {"", 0};
-    const int is_known = bytes && len >= 0;
-    if (is_known)
-        api_add(&text, "%.*s", (int)len, bytes);
-    api_json_text(to, key, is_known ? text.text : NULL);
+    return bytes && len >= 0 ? words_text_of(bytes, (size_t)len) : words_null();
 }
 
 /* The keys that a device and a network card have. */
-static void put_function(api_out *to, const cpubind_facts *f,
-                         const cpubind_pci_function *function)
+static words_value *function_value(const cpubind_facts *f, const cpubind_pci_function *function)
 {
-    put_pci(to, "pci", &function->pci);
-    put_bytes(to, "interface", function->interface, function->interface_len);
-    put_id(to, "vendor_id", function->ids.vendor);
-    put_id(to, "device_id", function->ids.device);
-    put_id(to, "class", function->ids.class_code);
-    api_json_id(to, "numa_node", function->numa_node);
-    api_json_id(to, "node", function->node);
-    api_json_text(to, "node_by", cpubind_node_origin_word(function->origin));
-    put_pci(to, "via", &function->via);
-    api_json_list(to, "cpus", function->cpu, function->n_cpu);
-    api_json_open(to, "bridges", '[');
+    words_value *bridges = words_array();
     for (int32_t i = 0; i < function->n_bridge; i++)
-        put_pci(to, NULL, &f->bridge[function->bridge[i]].pci);
-    api_json_close(to, ']');
-    api_json_bool(to, "virtual", function->is_virtual);
-    api_json_number(to, "virtual_functions", function->n_virtual);
+        words_add(bridges, pci_value(&f->bridge[function->bridge[i]].pci));
+    return words_make("pci:v interface:v vendor_id:v device_id:v class:v numa_node:v node:v "
+                      "node_by:s via:v cpus:v bridges:v virtual:b virtual_functions:i",
+                      pci_value(&function->pci),
+                      bytes_value(function->interface, function->interface_len),
+                      id_value(function->ids.vendor), id_value(function->ids.device),
+                      id_value(function->ids.class_code), words_id(function->numa_node),
+                      words_id(function->node), cpubind_node_origin_word(function->origin),
+                      pci_value(&function->via), words_list(function->cpu, function->n_cpu),
+                      bridges, function->is_virtual, (int)function->n_virtual);
 }
 
 /* How near each network card is to a device. */
-static void put_near(api_out *to, const cpubind_facts *f, int32_t device)
+static words_value *near_value(const cpubind_facts *f, int32_t device)
 {
-    api_json_open(to, "nics", '[');
+    words_value *all = words_array();
     for (int32_t k = 0; k < f->n_nic; k++) {
         const int32_t near = f->nearness[device * f->n_nic + k];
-        api_json_open(to, NULL, '{');
-        put_pci(to, "pci", &f->nic[k].pci);
-        api_json_text(to, "near", cpubind_nearness_word((cpubind_nearness)near));
-        api_json_close(to, '}');
+        words_add(all, words_make("pci:v near:s", pci_value(&f->nic[k].pci),
+                                  cpubind_nearness_word((cpubind_nearness)near)));
     }
-    api_json_close(to, ']');
+    return all;
 }
 
-static void put_device(api_out *to, const cpubind_facts *f, int32_t i, int wants_nics)
+static words_value *device_value(const cpubind_facts *f, int32_t i, int wants_nics)
 {
     const cpubind_pci_function *device = &f->bus[i];
-    api_json_open(to, NULL, '{');
-    put_function(to, f, device);
-    api_json_text(to, "vendor", cpubind_vendor_word(device->accelerator.vendor));
-    api_json_text(to, "product", device->accelerator.product);
-    put_bytes(to, "model", device->model, device->model_len);
-    put_bytes(to, "uuid", device->uuid, device->uuid_len);
-    api_json_id(to, "memory_node", device->memory_node);
-    if (device->sight == CPUBIND_SIGHT_UNKNOWN)
-        api_json_null(to, "visible");
-    else
-        api_json_bool(to, "visible", device->sight == CPUBIND_SIGHT_VISIBLE);
-    api_json_open(to, "numbers", '[');
+    words_value *value = function_value(f, device), *numbers = words_array();
     for (int32_t k = 0; k < device->n_number; k++)
-        api_json_number(to, NULL, device->number[k]);
-    api_json_close(to, ']');
+        words_add(numbers, words_number(device->number[k]));
+    words_move(value, words_make("vendor:s product:s model:v uuid:v memory_node:v visible:v "
+                                 "numbers:v",
+                                 cpubind_vendor_word(device->accelerator.vendor),
+                                 device->accelerator.product,
+                                 bytes_value(device->model, device->model_len),
+                                 bytes_value(device->uuid, device->uuid_len),
+                                 words_id(device->memory_node),
+                                 device->sight == CPUBIND_SIGHT_UNKNOWN
+                                     ? words_null()
+                                     : words_bool(device->sight == CPUBIND_SIGHT_VISIBLE),
+                                 numbers));
     if (wants_nics)
-        put_near(to, f, i);
-    api_json_close(to, '}');
+        words_set(value, "nics", near_value(f, i));
+    return value;
 }
 
 /* `cpu` has room for all CPUs. */
-static void put_node(api_out *to, const cpubind_facts *f, int32_t node, int32_t *cpu)
+static words_value *node_value(const cpubind_facts *f, int32_t node, int32_t *cpu)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_cpu_id; i++)
         if (f->node_of[i] == node)
             cpu[n++] = i;
-    api_json_open(to, NULL, '{');
-    api_json_number(to, "node", node);
-    api_json_list(to, "cpus", cpu, n);
-    api_json_close(to, '}');
+    return words_make("node:i cpus:v", (int)node, words_list(cpu, n));
 }
 
-static void put_runtime(api_out *to, const cpubind_runtime_view *view)
+static words_value *runtime_value(const cpubind_runtime_view *view)
 {
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "runtime", view->word);
-    api_json_open(to, "variables", '{');
+    words_value *variables = words_object();
     for (int i = 0; i < 2; i++)
         if (view->variable[i])
-            put_bytes(to, view->variable[i], view->value[i], view->value_len[i]);
-    api_json_close(to, '}');
-    api_json_bool(to, "has_order", view->has_order);
-    api_json_text(to, "why", view->why);
-    api_json_close(to, '}');
+            words_set(variables, view->variable[i],
+                      bytes_value(view->value[i], view->value_len[i]));
+    return words_make("runtime:s variables:v has_order:b why:s", view->word, variables,
+                      view->has_order, view->why);
 }
 
-void api_json_topo(api_out *to, const cpubind_facts *f, const api_options *options)
+words_value *api_topo(const cpubind_facts *f, const api_options *options)
 {
+    const int wants_nics = options->topo.wants_nics;
     int32_t *cpu = (int32_t *)malloc(((size_t)f->n_cpu_id + 1) * sizeof *cpu);
-    to->is_short |= !cpu;
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "cpubind", CPUBIND_VERSION);
-    api_json_list(to, "allowed", f->host.cpu, f->host.n_cpu);
-    api_json_open(to, "nodes", '[');
+    words_value *nodes = cpu ? words_array() : NULL, *devices = words_array();
+    words_value *nics = wants_nics ? words_array() : words_null(), *runtimes = words_array();
     for (int32_t i = 0; cpu && f->has_nodes && i < f->n_all_node; i++)
-        put_node(to, f, f->all_node[i], cpu);
-    api_json_close(to, ']');
-    api_json_open(to, "devices", '[');
+        words_add(nodes, node_value(f, f->all_node[i], cpu));
     for (int32_t i = 0; i < f->n_bus; i++)
-        put_device(to, f, i, options->topo.wants_nics);
-    api_json_close(to, ']');
-    if (options->topo.wants_nics)
-        api_json_open(to, "nics", '[');
-    else
-        api_json_null(to, "nics");
-    for (int32_t i = 0; options->topo.wants_nics && i < f->n_nic; i++) {
-        api_json_open(to, NULL, '{');
-        put_function(to, f, &f->nic[i]);
-        api_json_close(to, '}');
-    }
-    if (options->topo.wants_nics)
-        api_json_close(to, ']');
-    api_json_open(to, "runtimes", '[');
+        words_add(devices, device_value(f, i, wants_nics));
+    for (int32_t i = 0; wants_nics && i < f->n_nic; i++)
+        words_add(nics, function_value(f, &f->nic[i]));
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
         if (f->runtime[i].word)
-            put_runtime(to, &f->runtime[i]);
-    api_json_close(to, ']');
-    api_json_close(to, '}');
+            words_add(runtimes, runtime_value(&f->runtime[i]));
     free(cpu);
+    return words_make("cpubind:s allowed:v nodes:v devices:v nics:v runtimes:v",
+                      CPUBIND_VERSION, words_list(f->host.cpu, f->host.n_cpu), nodes, devices,
+                      nics, runtimes);
 }

@@ -1,8 +1,7 @@
 /* cmd_topo.c - cpubind topo: the accelerators of a host, the CPUs and network cards near each
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing and needs no privilege. No line is longer than 80 columns, unless a value of
- * the environment is.
+ * Changes nothing and needs no privilege.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,41 +13,35 @@
 #include "output.h"
 
 enum { MAX_LINE = 65536 }; /* of gres.conf */
-enum { CPU_WIDTH = 20, NAME_WIDTH = 16, MAX_NEAR = 3 };
-enum { FILE_SIZE = 64 }; /* of the name of a device file, of those that the kernel gives */
+enum { FILE_SIZE = 64 };   /* of the name of a device file, of those that the kernel gives */
 
-/* == Cells ================================================================== */
+/* == Text =================================================================== */
 
-/* Appends CPUs as taskset takes them, with strides: "0-46:2,96-142:2". A list that is longer
- * than its column is cut, and its number of CPUs follows. */
-static void add_cpus(api_text *to, const int32_t *cpu, int32_t n)
+static const words_view text_view[] = {
+    {WORDS_TABLE, "devices",
+     "name pci device node cpus%=near_CPUs visible node_by via "
+     "memory_node=own_memory virtual virtual_functions=has_virtual"},
+    {WORDS_TABLE, "nics",
+     "pci device=network_card node cpus%=near_CPUs node_by via virtual "
+     "virtual_functions=has_virtual"},
+    {WORDS_TABLE, "devices", "nearest.name nearest.near nearest.cards=nearest_network_cards"},
+    {WORDS_BLOCK, "notes", ""},
+    {0}};
+
+/* "gpu0"; of a device in parts the name of each. */
+static words_value *names_of(const cpubind_pci_function *device)
 {
-    api_text text = {"", 0};
-    for (int32_t i = 0; i < n;) {
-        const int32_t step = i + 1 < n ? cpu[i + 1] - cpu[i] : 1;
-        int32_t last = i;
-        while (last + 1 < n && cpu[last + 1] - cpu[last] == step)
-            last++;
-        if (step > 1 && last - i < 2)
-            last = i;
-        api_add(&text, "%s%d", i ? "," : "", (int)cpu[i]);
-        if (last > i)
-            api_add(&text, "-%d", (int)cpu[last]);
-        if (last > i && step > 1)
-            api_add(&text, ":%d", (int)step);
-        i = last + 1;
+    words_value *names = words_array();
+    for (int32_t k = 0; k < device->n_number; k++) {
+        char name[CPUBIND_DEVICE_NAME_SIZE];
+        cpubind_device_name(device->accelerator.vendor, device->number[k], NULL, name);
+        words_add(names, words_text(name));
     }
-    if (n == 0)
-        api_add(&text, "-");
-    if (text.len <= CPU_WIDTH) {
-        api_add(to, "%s", text.text);
-        return;
-    }
-    api_add(to, "%.*s.. (%d)", CPU_WIDTH - 9, text.text, (int)n);
+    return names;
 }
 
 /* "H100 SXM5"; else the model by the driver, the interface of a network card, the ids. */
-static void add_name(api_text *to, const cpubind_pci_function *device)
+static words_value *kind_of(const cpubind_pci_function *device)
 {
     const cpubind_accelerator *row = &device->accelerator;
     api_text text = {"", 0};
@@ -64,193 +57,124 @@ static void add_name(api_text *to, const cpubind_pci_function *device)
         api_add(&text, "%04x:%04x", (unsigned)device->ids.vendor, (unsigned)device->ids.device);
     else
         api_add(&text, "%s", cpubind_vendor_word(row->vendor));
-    api_add(to, "%.*s", NAME_WIDTH, text.text);
+    return words_text(text.text);
 }
 
-static void add_sight(api_text *to, const cpubind_pci_function *device)
+/* The nearest network cards of the i-th device. */
+static words_value *nearest_of(const cpubind_facts *f, int32_t i, const char *name)
 {
-    if (device->sight == CPUBIND_SIGHT_HIDDEN)
-        api_add(to, "hidden");
-    else if (device->sight == CPUBIND_SIGHT_UNKNOWN)
-        api_add(to, "-");
-    else if (device->n_number == 0)
-        api_add(to, "yes");
-    for (int32_t i = 0; i < device->n_number && to->len < 6; i++)
-        api_add(to, "%s%d", i ? "," : "", (int)device->number[i]);
-}
-
-/* == Tables ================================================================= */
-
-static void add_row(api_table *table, const cpubind_pci_function *device, int is_nic)
-{
-    api_text pci = {"", 0}, name = {"", 0}, cpus = {"", 0}, sight = {"", 0};
-    api_add_pci(&pci, &device->pci);
-    add_name(&name, device);
-    add_cpus(&cpus, device->cpu, device->n_cpu);
-    add_sight(&sight, device);
-    api_cell(table, "%s", pci.text);
-    api_cell(table, "%s", name.text);
-    api_cell_number(table, device->node);
-    api_cell(table, "%s", cpus.text);
-    api_cell(table, "%s", is_nic ? "" : sight.text);
-    api_cell(table, "%s", cpubind_node_origin_word(device->origin));
-}
-
-static int print_functions(const cpubind_pci_function *function, int32_t n, int is_nic)
-{
-    const char *const head[] = {"PCI",
-                                is_nic ? "network card" : "device",
-                                "node",
-                                "near CPUs",
-                                is_nic ? "" : "visible",
-                                "node by"};
-    api_table table = {.n_column = 6};
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        api_cell(&table, "%s", head[i]);
-    for (int32_t i = 0; i < n; i++)
-        add_row(&table, &function[i], is_nic);
-    return cli_print_table(stdout, &table);
-}
-
-/* The nearest network cards of each device. */
-static int print_near(const cpubind_facts *f)
-{
-    api_table table = {.n_column = 3};
-    api_cell(&table, "PCI");
-    api_cell(&table, "near");
-    api_cell(&table, "nearest network cards");
-    for (int32_t i = 0; i < f->n_bus; i++) {
-        const int32_t *near = f->nearness + i * f->n_nic;
-        api_text pci = {"", 0}, cards = {"", 0};
-        int32_t best = CPUBIND_NEARNESS_UNKNOWN, n = 0;
-        for (int32_t k = 0; k < f->n_nic; k++)
-            best = near[k] < best ? near[k] : best;
-        for (int32_t k = 0; k < f->n_nic; k++) {
-            if (near[k] != best || n++ >= MAX_NEAR)
-                continue;
-            api_add(&cards, "%s", cards.len ? " " : "");
-            if (f->nic[k].interface)
-                api_add(&cards, "%.*s", (int)f->nic[k].interface_len, f->nic[k].interface);
-            else
-                api_add_pci(&cards, &f->nic[k].pci);
-        }
-        if (n > MAX_NEAR)
-            api_add(&cards, " and %d more", (int)(n - MAX_NEAR));
-        api_add_pci(&pci, &f->bus[i].pci);
-        api_cell(&table, "%s", pci.text);
-        api_cell(&table, "%s", cpubind_nearness_word((cpubind_nearness)best));
-        api_cell(&table, "%s", cards.text);
-    }
-    return cli_print_table(stdout, &table);
-}
-
-/* == Notes ================================================================== */
-
-/* Prints a line below the tables, after an empty line before the first. */
-static void note(int *n, const api_text *text)
-{
-    if ((*n)++ == 0)
-        puts("");
-    puts(text->text);
-}
-
-/* What there is to say of one device. */
-static void note_device(int *n, const cpubind_pci_function *device)
-{
-    api_text pci = {"", 0}, text = {"", 0};
-    api_add_pci(&pci, &device->pci);
-    if (device->origin == CPUBIND_NODE_ORIGIN_BRIDGE) {
-        api_add(&text, "%s: its numa_node is -1; the bridge ", pci.text);
-        api_add_pci(&text, &device->via);
-        api_add(&text, " above it has one");
-        note(n, &text);
-    } else if (device->numa_node >= 0 && device->numa_node != device->node) {
-        api_add(&text, "%s: its node %d has no CPUs; ", pci.text, (int)device->numa_node);
-        if (device->node < 0)
-            api_add(&text, "which node is nearest is not known");
+    const int32_t *near = f->nearness + i * f->n_nic;
+    words_value *cards = words_array();
+    int32_t best = CPUBIND_NEARNESS_UNKNOWN;
+    for (int32_t k = 0; k < f->n_nic; k++)
+        best = near[k] < best ? near[k] : best;
+    for (int32_t k = 0; k < f->n_nic; k++) {
+        api_text card = {"", 0};
+        if (f->nic[k].interface)
+            api_add(&card, "%.*s", (int)f->nic[k].interface_len, f->nic[k].interface);
         else
-            api_add(&text, "node %d is the nearest that has", (int)device->node);
-        note(n, &text);
+            api_add_pci(&card, &f->nic[k].pci);
+        if (near[k] == best)
+            words_add(cards, words_text(card.text));
     }
-    text = (api_text){"", 0};
-    if (device->is_virtual)
-        api_add(&text, "%s: a virtual function", pci.text);
-    else if (device->n_virtual > 0)
-        api_add(&text, "%s: has %d virtual functions", pci.text, (int)device->n_virtual);
-    if (text.len > 0)
-        note(n, &text);
-    text = (api_text){"", 0};
-    if (device->memory_node >= 0) {
-        api_add(&text, "%s: its own memory is node %d", pci.text, (int)device->memory_node);
-        note(n, &text);
-    }
+    return words_make("name:s near:s cards:v", name,
+                      cpubind_nearness_word((cpubind_nearness)best), cards);
 }
 
-static void note_runtime(int *n, const cpubind_runtime_view *view)
+/* What is to be said of the node of a device. */
+static void note_node(words_value *notes, const cpubind_pci_function *device)
+{
+    api_text text = {"", 0};
+    api_add_pci(&text, &device->pci);
+    if (device->origin == CPUBIND_NODE_ORIGIN_BRIDGE || device->numa_node < 0 ||
+        device->numa_node == device->node)
+        return;
+    if (device->node < 0)
+        api_add(&text, ": its node %d has no CPUs; which node is nearest is not known",
+                (int)device->numa_node);
+    else
+        api_add(&text, ": its node %d has no CPUs; node %d is the nearest that has",
+                (int)device->numa_node, (int)device->node);
+    words_add(notes, words_text(text.text));
+}
+
+static void note_runtime(words_value *notes, const cpubind_runtime_view *view)
 {
     api_text text = {"", 0};
     for (int i = 0; i < 2; i++) {
-        text = (api_text){"", 0};
+        api_text set = {"", 0};
         if (!view->variable[i])
             continue;
-        api_add(&text, "%s=%.*s", view->variable[i], (int)view->value_len[i], view->value[i]);
-        note(n, &text);
+        api_add(&set, "%s=%.*s", view->variable[i], (int)view->value_len[i], view->value[i]);
+        words_add(notes, words_text(set.text));
     }
-    text = (api_text){"", 0};
     if (view->why)
-        api_add(&text, "%s: what this process sees is not known:\n  %s", view->word, view->why);
+        api_add(&text, "%s: what this process sees is not known: %s", view->word, view->why);
     else if (!view->has_order)
         api_add(&text,
-                "%s: the GPUs differ, and CUDA sorts them by speed: which number each has is\n"
-                "  not known; set CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                "%s: the GPUs differ, and CUDA sorts them by speed: which number each has is "
+                "not known; set CUDA_DEVICE_ORDER=PCI_BUS_ID",
                 view->word);
     if (text.len > 0)
-        note(n, &text);
+        words_add(notes, words_text(text.text));
 }
 
-static void print_notes(const cpubind_facts *f)
+static words_value *notes_of(const cpubind_facts *f)
 {
+    words_value *notes = words_array();
     api_text text = {"", 0};
     int32_t n_placeless = 0;
-    int n = 0;
     for (int32_t i = 0; i < f->n_bus; i++) {
         n_placeless += f->bus[i].origin == CPUBIND_NODE_ORIGIN_UNKNOWN;
-        note_device(&n, &f->bus[i]);
+        note_node(notes, &f->bus[i]);
     }
     if (n_placeless > 0) {
         api_add(&text, "no file of the kernel tells the node of %d of %d devices",
                 (int)n_placeless, (int)f->n_bus);
-        note(&n, &text);
+        words_add(notes, words_text(text.text));
     }
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
         if (f->runtime[i].word)
-            note_runtime(&n, &f->runtime[i]);
+            note_runtime(notes, &f->runtime[i]);
+    return notes;
 }
 
-static int print_text(const cpubind_facts *f, const api_options *options)
+/* Adds what the text has beside the keys of the JSON: names, and what they mean together. */
+static void add_text(words_value *report, const cpubind_facts *f, const api_options *options)
 {
-    if (!print_functions(f->bus, f->n_bus, 0))
-        return 0;
-    if (options->topo.wants_nics && f->n_nic > 0) {
-        puts("");
-        if (!print_functions(f->nic, f->n_nic, 1))
-            return 0;
-        puts("");
-        if (!print_near(f))
-            return 0;
-    } else if (options->topo.wants_nics) {
-        puts("\nno network card is on the PCI bus");
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        words_value *row = words_at(words_get(report, "devices"), i);
+        const cpubind_pci_function *device = &f->bus[i];
+        words_value *names = names_of(device);
+        const char *name = words_string(words_at(names, 0));
+        words_set(row, "name", names);
+        words_set(row, "device", kind_of(device));
+        if (device->n_virtual == 0)
+            words_remove(row, "virtual_functions");
+        if (device->sight == CPUBIND_SIGHT_HIDDEN)
+            words_set(row, "visible", words_text("hidden"));
+        if (options->topo.wants_nics && f->n_nic > 0)
+            words_set(row, "nearest",
+                      nearest_of(f, i, name ? name : words_string_of(row, "pci")));
+    }
+    for (int32_t i = 0; options->topo.wants_nics && i < f->n_nic; i++) {
+        words_value *row = words_at(words_get(report, "nics"), i);
+        words_set(row, "device", kind_of(&f->nic[i]));
+        if (f->nic[i].n_virtual == 0)
+            words_remove(row, "virtual_functions");
     }
     if (!options->quiet)
-        print_notes(f);
-    return 1;
+        words_set(report, "notes", notes_of(f));
+    if (options->topo.wants_nics && f->n_nic == 0 && !options->quiet)
+        words_add(words_get(report, "notes"), words_text("no network card is on the PCI bus"));
 }
 
-static int print_json(const cpubind_facts *f, const api_options *options)
+static int print(const cpubind_facts *f, const api_options *options)
 {
-    api_out json = {0};
-    api_json_topo(&json, f, options);
-    return cli_print_line(stdout, &json);
+    words_value *report = api_topo(f, options);
+    if (!options->json)
+        add_text(report, f, options);
+    return cli_print_report(options, text_view, report);
 }
 
 /* == Slurm ================================================================== */
@@ -428,8 +352,7 @@ int cli_topology(int argc, char **argv)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)
         status = print_slurm(&host.source, &read.facts, &options);
-    else if (!(options.json ? print_json(&read.facts, &options)
-                            : print_text(&read.facts, &options)))
+    else if (!print(&read.facts, &options))
         status = cli_no_memory();
     api_free_planned(&read);
     api_close_host(&host);

@@ -142,7 +142,6 @@ static words_value *topo_expectation(const words_value *args, const cpubind_sour
                                      const api_options *options, api_text *why)
 {
     api_planned read = {0};
-    api_out text = {0};
     words_value *made = NULL, *devices;
     int status;
     api_read_devices(source, options, &read);
@@ -150,8 +149,7 @@ static words_value *topo_expectation(const words_value *args, const cpubind_sour
     if (status != API_DONE) {
         made = refusal(args, status, why);
     } else {
-        api_json_topo(&text, &read.facts, options);
-        devices = cli_value_of(&text);
+        devices = api_topo(&read.facts, options);
         words_remove(devices, "cpubind");
         made = words_make("args:V exit:i plan:v", args, API_DONE, devices);
     }

@@ -111,6 +111,18 @@ int cli_print_json(FILE *out, words_value *value)
     return cli_print_line(out, &text);
 }
 
+int cli_print_report(const api_options *options, const words_view *view, words_value *report)
+{
+    api_out text = cli_out_for(stdout);
+    if (options->json)
+        return cli_print_json(stdout, report);
+    if (!cpubind_linux_is_terminal(fileno(stdout)))
+        text.columns = 0; /* a file has no width */
+    words_show(&text, view, report);
+    words_free(report);
+    return cli_print_out(stdout, &text);
+}
+
 /* What has been done when an output cannot be written. */
 static api_text done;
 

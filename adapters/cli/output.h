@@ -7,7 +7,7 @@
 #ifndef CPUBIND_CLI_OUTPUT_H
 #define CPUBIND_CLI_OUTPUT_H
 
-#include "../words/value.h"
+#include "../words/show.h"
 
 #include "cli.h"
 
@@ -27,5 +27,9 @@ words_value *cli_warnings_json(const api_planned *planned);
 
 /* Prints a value as one line and frees it. Returns 0 when it is NULL or cannot be written. */
 int cli_print_json(FILE *out, words_value *value);
+
+/* Prints a report as JSON, or as the text of a view, and frees it. Returns 0 as cli_print_json.
+ */
+int cli_print_report(const api_options *options, const words_view *view, words_value *report);
 
 #endif /* CPUBIND_CLI_OUTPUT_H */

@@ -48,14 +48,14 @@ start_task() { # N
     return $task_status
 }
 
-sees() { # columns of topo, words that run the command ...
-    columns=$1
+sees() { # names of topo, words that run the command ...
+    names=$1
     shift
-    [ "$("$@" "$CPUBIND" topo | awk '/^0000/ { print $(NF - 1) }' | tr '\n' ' ')" = "$columns " ]
+    [ "$("$@" "$CPUBIND" topo | awk '$2 ~ /^0000/ { print $1 }' | tr '\n' ' ')" = "$names " ]
 }
-check "without a cgroup of its own a process sees both GPUs" sees "0 1" env
-check "the task of GPU 0 sees it alone, as number 0" sees "0 hidden" "$out/task" 0
-check "the task of GPU 1 sees it alone, as number 0" sees "hidden 0" "$out/task" 1
+check "without a cgroup of its own a process sees both GPUs" sees "gpu0 gpu1" env
+check "the task of GPU 0 sees it alone, as number 0" sees "gpu0 -" "$out/task" 0
+check "the task of GPU 1 sees it alone, as number 0" sees "- gpu0" "$out/task" 1
 
 task_is_at() { # N, CPU, option ...
     task=$1
