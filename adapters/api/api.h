@@ -780,14 +780,6 @@ void api_explain_births(int32_t pid, api_text *to);
 void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay,
                       api_text *to);
 
-/* Appends items as a table: one row for each, or one row for all that are alike. */
-void api_put_items(api_out *to, const cpubind_outcomes *report, int is_each);
-
-/* Appends how much memory of the process is on each node, unless is_each how much was there
- * before, and how much stays on other nodes for which reason. Appends nothing when the report
- * has no memory. */
-void api_put_memory(api_out *to, const cpubind_outcomes *report, int is_each);
-
 /* Appends one line for an item that --watch has moved. */
 void api_put_moved(api_out *to, const cpubind_item *item);
 

@@ -11,6 +11,7 @@
 #include "../linux/terminal.h"
 #include "../service/rights.h"
 #include "bind_common.h"
+#include "output.h"
 
 /* Of the processes that `run` binds, one in so many removes what ended ones have left: the
  * others start their command at once. */
@@ -167,10 +168,52 @@ void cli_warn_outcome(const api_bound *bound, const cpubind_outcomes *report)
     api_warn_outcome(bound, report, cli_hear_warning, NULL);
 }
 
-int cli_print_items(const cpubind_outcomes *report, int is_each)
+static const words_view moved_text[] = {
+    {WORDS_COUNTED, "items",
+     "kind=what name? was=was_on should=belongs_on actual=served_by result"},
+    {WORDS_TABLE, "memory.nodes", "node=memory_of_node was~ is~ note"},
+    {WORDS_TABLE, "stays", "what=stays_away bytes~ because"},
+    {WORDS_NOTE, "memory", "moved {memory.moved~} in {memory.milliseconds} ms"},
+    {0}};
+static const words_view found_text[] = {
+    {WORDS_TABLE, "items",
+     "kind=what id name was=is_on should=belongs_on actual=served_by result"},
+    {WORDS_TABLE, "memory.nodes", "node=memory_of_node is~ note"},
+    {WORDS_TABLE, "stays", "what=stays_away bytes~ because"},
+    {0}};
+
+/* Adds what the text says of the memory of a process; nothing where it has none. */
+static void add_memory(words_value *report, const cpubind_outcomes *outcome, int is_each)
 {
-    api_out text = {0};
-    api_put_items(&text, report, is_each);
-    api_put_memory(&text, report, is_each);
-    return cli_print_out(stdout, &text);
+    const cpubind_memory_move *memory = &outcome->memory;
+    words_value *json = words_get(report, "memory"), *stays = words_array();
+    for (int32_t i = 0; i < words_count(words_get(json, "nodes")); i++) {
+        words_value *node = words_at(words_get(json, "nodes"), i);
+        const int is_home = words_integer_of(node, "node") == memory->node;
+        const int is_wrong = is_each && cpubind_bind_memory_is_wrong(outcome);
+        words_set(node, "note",
+                  words_word(is_home    ? "belongs here"
+                             : is_wrong ? "wrong"
+                                        : NULL));
+    }
+    for (int i = 0; i < CPUBIND_STAY_COUNT; i++) {
+        api_text why = {"", 0};
+        if (memory->stay[i] == 0)
+            continue;
+        api_explain_stay(memory, (cpubind_memory_stay)i, &why);
+        words_add(stays, words_make("what:s bytes:I because:s",
+                                    cpubind_memory_stay_word((cpubind_memory_stay)i),
+                                    (int64_t)memory->stay[i], why.text));
+    }
+    words_set(report, "stays", stays);
+}
+
+int cli_print_items(const api_bound *bound, const cpubind_outcomes *outcome, int is_each)
+{
+    words_value *report = cli_outcome_json(bound, outcome);
+    if (outcome->memory.before.total == 0)
+        words_remove(report, "memory");
+    else if (outcome->has_memory)
+        add_memory(report, outcome, is_each);
+    return cli_print_text(is_each ? found_text : moved_text, report);
 }

@@ -43,7 +43,7 @@ int cli_call_all(api_options *options);
 /* == The report ============================================================= */
 
 /* Prints the items and the memory of a report. Returns 0 when memory ran out. */
-int cli_print_items(const cpubind_outcomes *report, int is_each);
+int cli_print_items(const api_bound *bound, const cpubind_outcomes *report, int is_each);
 
 /* Prints warnings on stderr: those of the plan, then what was not done and why. */
 void cli_warn_outcome(const api_bound *bound, const cpubind_outcomes *report);

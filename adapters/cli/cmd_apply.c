@@ -36,7 +36,7 @@ static int print_outcome(const api_options *options, api_bound *bound)
     if (*bound->parent)
         printf(" (%s, the parent of this command)", bound->parent);
     printf(", %s\n", device.text);
-    if (!cli_print_items(report, 0))
+    if (!cli_print_items(bound, report, 0))
         return cli_no_memory();
     cli_warn_outcome(bound, report);
     return API_DONE;

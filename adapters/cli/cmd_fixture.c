@@ -10,8 +10,9 @@
 #include "fixture.h"
 #include "output.h"
 
-#define SHAPE_ARENA   ((size_t)4 << 20)
-#define PRODUCT_WIDTH 40 /* longest product in the table of list; show prints all of it */
+#define SHAPE_ARENA ((size_t)4 << 20)
+
+enum { DIGEST = 12 }; /* characters of an SHA-256 in a text; --json has all */
 
 int cli_fixture(int argc, char **argv)
 {
@@ -64,59 +65,31 @@ static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
     return s;
 }
 
-static words_value *count_json(int32_t n)
-{
-    return n < 0 ? words_null() : words_number(n);
-}
-
 static words_value *summary_json(const summary *s)
 {
     return words_make("name:s product:s cpus:v nodes:v npus:v origin:s npu_smi:s notes:s "
                       "inputs:i plans:i refusals:i",
-                      s->about.name, s->about.product, count_json(s->shape.cpus),
-                      count_json(s->shape.nodes), count_json(s->shape.npus), s->about.origin,
+                      s->about.name, s->about.product, words_id(s->shape.cpus),
+                      words_id(s->shape.nodes), words_id(s->shape.npus), s->about.origin,
                       s->about.npu_smi, s->about.notes, (int)s->n_input, (int)s->n_plan,
                       (int)s->n_refusal);
 }
 
 /* == list =================================================================== */
 
-/* The output of list: a table, or a JSON array. */
+static const words_view list_text[] = {
+    {WORDS_TABLE, "hosts", "name cpus=CPUs nodes npus=NPUs origin plans refusals product"},
+    {0}};
+
+/* The output of list. */
 typedef struct listing {
     const api_options *options;
     cli_corpus corpus;
     cpubind_arena arena;
     int status;
     api_text why;
-    api_table table;
     words_value *array;
 } listing;
-
-static void add_heads(api_table *table)
-{
-    static const char *const heads[] = {"name", "product", "CPUs",  "nodes",
-                                        "NPUs", "origin",  "plans", "refusals"};
-    table->n_column = sizeof heads / sizeof *heads;
-    for (int32_t i = 0; i < table->n_column; i++)
-        api_cell(table, "%s", heads[i]);
-}
-
-static void add_summary(listing *l, const summary *s)
-{
-    if (l->options->json) {
-        words_add(l->array, summary_json(s));
-        return;
-    }
-    api_cell(&l->table, "%s", s->about.name);
-    api_cell(&l->table, "%.*s%s", PRODUCT_WIDTH, s->about.product,
-             strlen(s->about.product) > PRODUCT_WIDTH ? "..." : "");
-    api_cell_number(&l->table, s->shape.cpus);
-    api_cell_number(&l->table, s->shape.nodes);
-    api_cell_number(&l->table, s->shape.npus);
-    api_cell(&l->table, "%s", s->about.origin);
-    api_cell_number(&l->table, s->n_plan);
-    api_cell_number(&l->table, s->n_refusal);
-}
 
 /* Adds a host to the list; a cpubind_corpus_visit. */
 static int add_host(void *ctx, const cpubind_corpus_about *about)
@@ -126,7 +99,7 @@ static int add_host(void *ctx, const cpubind_corpus_about *about)
     l->status = cli_open_fixture(&l->corpus, about->name, &host, &l->why);
     if (l->status == API_DONE) {
         summary s = summarize(host, &l->arena);
-        add_summary(l, &s);
+        words_add(l->array, summary_json(&s));
     }
     cpubind_corpus_close_host(host);
     return l->status != API_DONE;
@@ -147,16 +120,6 @@ static void list_hosts(listing *l)
     free(l->arena.base);
 }
 
-static int print_listing(listing *l)
-{
-    if (!l->options->json)
-        return cli_print_table(stdout, &l->table) ? API_DONE : cli_no_memory();
-    if (l->array &&
-        cli_print_json(stdout, words_make("cpubind:s hosts:V", CPUBIND_VERSION, l->array)))
-        return API_DONE;
-    return cli_no_memory();
-}
-
 int cli_list(int argc, char **argv)
 {
     static api_options options;
@@ -166,69 +129,25 @@ int cli_list(int argc, char **argv)
         return status;
     l.options = &options;
     l.array = words_array();
-    add_heads(&l.table);
     list_hosts(&l);
-    status =
-        l.status == API_DONE ? print_listing(&l) : cli_fail(&options, l.status, l.why.text);
-    api_free_table(&l.table);
+    if (l.status == API_DONE)
+        return cli_print_report(&options, list_text,
+                                words_make("cpubind:s hosts:v", CPUBIND_VERSION, l.array))
+                   ? API_DONE
+                   : cli_no_memory();
     words_free(l.array);
-    return status;
+    return cli_fail(&options, l.status, l.why.text);
 }
 
 /* == show =================================================================== */
 
-static int print_inputs(const cpubind_corpus_host *host)
-{
-    api_table table = {.n_column = 4};
-    api_cell(&table, "input");
-    api_cell(&table, "bytes");
-    api_cell(&table, "exit");
-    api_cell(&table, "SHA-256");
-    for (int32_t i = 0; i < host->n_input; i++) {
-        cpubind_corpus_entry e = host->input[i];
-        api_cell(&table, "%s", e.name);
-        api_cell_number(&table, e.input.len);
-        if (e.input.exit_code != 0)
-            api_cell_number(&table, e.input.exit_code);
-        else
-            api_cell(&table, "%s", e.input.state == CPUBIND_INPUT_TIMEOUT ? "timeout" : "");
-        api_cell(&table, "%.12s", e.sha256);
-    }
-    return cli_print_table(stdout, &table);
-}
-
-/* Appends the arguments of an expectation as on a command line. */
-static void add_arguments(const words_value *args, api_text *out)
-{
-    for (int32_t i = 0; i < words_count(args); i++)
-        api_add(out, "%s%s", i ? " " : "", words_string(words_at(args, i)));
-}
-
-static void add_case(api_table *table, cpubind_corpus_expectation e)
-{
-    api_text why = {"", 0}, args = {"", 0};
-    words_value *read = cli_read_expectation(e.body, (size_t)e.len, &why);
-    const words_value *plan = words_get(read, "plan");
-    const char *word = words_string(plan ? words_get(plan, "strategy")
-                                         : words_get(words_get(read, "error"), "code"));
-    add_arguments(words_get(read, "args"), &args);
-    api_cell(table, "%s", e.name);
-    api_cell(table, "%s%s", read ? (plan ? "plan: " : "refusal: ") : why.text,
-             word ? word : "");
-    api_cell(table, "%s", args.text);
-    words_free(read);
-}
-
-static int print_cases(const cpubind_corpus_host *host)
-{
-    api_table table = {.n_column = 3};
-    api_cell(&table, "case");
-    api_cell(&table, "expected");
-    api_cell(&table, "arguments");
-    for (int32_t i = 0; i < host->n_expectation; i++)
-        add_case(&table, host->expectation[i]);
-    return cli_print_table(stdout, &table);
-}
+static const words_view show_text[] = {
+    {WORDS_BLOCK, "",
+     "name product origin npu_smi=npu-smi cpus=CPUs nodes npus=NPUs notes kernel "
+     "system driver captured"},
+    {WORDS_TABLE, "inputs", "name=input bytes exit timeout digest=SHA-256"},
+    {WORDS_TABLE, "expectations", "name=case answer=expected arguments"},
+    {0}};
 
 /* The first line of an input, or its line that starts with `key`, without the key and
  * quotes. */
@@ -253,7 +172,7 @@ static cpubind_piece line_of(cpubind_input input, const char *key)
 }
 
 /* Adds the versions of kernel, system and driver, and the date, where the host has them. */
-static void add_versions(cpubind_corpus_host *host, api_table *table)
+static void add_versions(words_value *report, cpubind_corpus_host *host)
 {
     static const struct {
         const char *head, *name, *key;
@@ -267,40 +186,26 @@ static void add_versions(cpubind_corpus_host *host, api_table *table)
         const cpubind_piece line = input.state == CPUBIND_INPUT_PRESENT
                                        ? line_of(input, rows[i].key)
                                        : (cpubind_piece){0, 0};
-        if (line.len == 0)
-            continue;
-        api_cell(table, "%s", rows[i].head);
-        api_cell(table, "%.*s", (int)line.len, input.data + line.at);
+        if (line.len > 0)
+            words_set(report, rows[i].head,
+                      words_text_of(input.data + line.at, (size_t)line.len));
     }
 }
 
-static int show_text(cpubind_corpus_host *host, const summary *s)
+/* Adds to a case what is expected, in a word, and its arguments as on a command line; `why` is
+ * that it cannot be read. */
+static void add_answer(words_value *row, const char *why)
 {
-    api_table about = {.n_column = 2};
-    api_cell(&about, "name");
-    api_cell(&about, "%s", s->about.name);
-    api_cell(&about, "product");
-    api_cell(&about, "%s", s->about.product);
-    api_cell(&about, "origin");
-    api_cell(&about, "%s", s->about.origin);
-    api_cell(&about, "npu-smi");
-    api_cell(&about, "%s", s->about.npu_smi);
-    api_cell(&about, "CPUs");
-    api_cell_number(&about, s->shape.cpus);
-    api_cell(&about, "nodes");
-    api_cell_number(&about, s->shape.nodes);
-    api_cell(&about, "NPUs");
-    api_cell_number(&about, s->shape.npus);
-    api_cell(&about, "notes");
-    api_cell(&about, "%s", s->about.notes);
-    add_versions(host, &about);
-    if (!cli_print_table(stdout, &about))
-        return cli_no_memory();
-    puts("");
-    if (!print_inputs(host))
-        return cli_no_memory();
-    puts("");
-    return print_cases(host) ? API_DONE : cli_no_memory();
+    const words_value *read = words_get(row, "expected");
+    const words_value *plan = words_get(read, "plan"), *args = words_get(read, "args");
+    const char *word = words_string(plan ? words_get(plan, "strategy")
+                                         : words_get(words_get(read, "error"), "code"));
+    api_text answer = {"", 0}, line = {"", 0};
+    api_add(&answer, "%s%s", *why ? why : plan ? "plan: " : "refusal: ", word ? word : "");
+    for (int32_t i = 0; i < words_count(args); i++)
+        api_add(&line, "%s%s", i ? " " : "", words_string(words_at(args, i)));
+    words_set(row, "answer", words_text(answer.text));
+    words_set(row, "arguments", words_text(line.text));
 }
 
 static words_value *input_json(cpubind_corpus_entry e)
@@ -311,24 +216,30 @@ static words_value *input_json(cpubind_corpus_entry e)
                       e.input.state == CPUBIND_INPUT_TIMEOUT, e.sha256);
 }
 
-static words_value *case_json(cpubind_corpus_expectation e)
-{
-    api_text why = {"", 0};
-    words_value *read = cli_read_expectation(e.body, (size_t)e.len, &why);
-    return words_make("name:s expected:v", e.name, read ? read : words_null());
-}
-
-static int show_json(const cpubind_corpus_host *host, const summary *s)
+static int show(const api_options *options, cpubind_corpus_host *host, const summary *s)
 {
     words_value *inputs = words_array(), *cases = words_array(), *about = summary_json(s);
-    for (int32_t i = 0; i < host->n_input; i++)
-        words_add(inputs, input_json(host->input[i]));
-    for (int32_t i = 0; i < host->n_expectation; i++)
-        words_add(cases, case_json(host->expectation[i]));
+    for (int32_t i = 0; i < host->n_input; i++) {
+        words_value *row = input_json(host->input[i]);
+        if (!options->json)
+            words_set(row, "digest", words_text_of(host->input[i].sha256, DIGEST));
+        words_add(inputs, row);
+    }
+    for (int32_t i = 0; i < host->n_expectation; i++) {
+        const cpubind_corpus_expectation e = host->expectation[i];
+        api_text why = {"", 0};
+        words_value *read = cli_read_expectation(e.body, (size_t)e.len, &why);
+        words_value *row = words_make("name:s expected:v", e.name, read ? read : words_null());
+        if (!options->json)
+            add_answer(row, why.text);
+        words_add(cases, row);
+    }
     words_set(about, "inputs", inputs);
     words_set(about, "expectations", cases);
     words_set(about, "cpubind", words_text(CPUBIND_VERSION));
-    return cli_print_json(stdout, about) ? API_DONE : cli_no_memory();
+    if (!options->json)
+        add_versions(about, host);
+    return cli_print_report(options, show_text, about) ? API_DONE : cli_no_memory();
 }
 
 static int show_input(const api_options *options, cpubind_corpus_host *host, api_text *why)
@@ -353,7 +264,7 @@ static int show_host(const api_options *options, cpubind_corpus_host *host, api_
     if (!arena.base)
         return api_no_room(why);
     const summary s = summarize(host, &arena);
-    status = options->json ? show_json(host, &s) : show_text(host, &s);
+    status = show(options, host, &s);
     free(arena.base);
     return status;
 }

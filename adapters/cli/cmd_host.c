@@ -145,25 +145,6 @@ int32_t cli_count_not(const cpubind_outcomes *report)
            cli_count_threads(report, CPUBIND_ITEM_FAILED);
 }
 
-/* Adds a cell for a list of CPUs; a long one is cut. */
-static void add_list(api_table *table, const char *list)
-{
-    enum { WIDTH = 18 };
-    if (strlen(list) > WIDTH)
-        api_cell(table, "%.*s...", WIDTH - 3, list);
-    else
-        api_cell(table, "%s", *list ? list : "-");
-}
-
-static void add_heads(api_table *table)
-{
-    static const char *const heads[] = {"device", "process", "name",  "container", "main CPUs",
-                                        "right",  "moved",   "wrong", "state"};
-    table->n_column = (int32_t)(sizeof heads / sizeof *heads);
-    for (int32_t i = 0; i < table->n_column; i++)
-        api_cell(table, "%s", heads[i]);
-}
-
 int cli_is_new(host_call *c, const char *text)
 {
     if (words_get(c->said, text))
@@ -235,28 +216,6 @@ static words_value *rows_json(const host_call *c, int is_news, int32_t *n)
 
 /* == As text: rows of this call, or of the answer of the service ============ */
 
-static words_value *items_of(const words_value *row)
-{
-    return words_get(words_get(row, "outcome"), "items");
-}
-
-static int is_thread(const words_value *item)
-{
-    return strcmp(words_string_of(item, "kind"), "thread") == 0;
-}
-
-/* Threads of a row of an answer that ended in one of the ways; -1: it was not looked at. */
-static int32_t count_said(const words_value *row, const char *const *results)
-{
-    const words_value *items = items_of(row);
-    int32_t n = words_is(items, WORDS_ARRAY) ? 0 : -1;
-    for (int32_t i = 0; i < words_count(items); i++)
-        for (const char *const *r = results; *r; r++)
-            n += is_thread(words_at(items, i)) &&
-                 strcmp(words_string_of(words_at(items, i), "result"), *r) == 0;
-    return n;
-}
-
 /* What a row of an answer drives, as cli_add_row_device has it. */
 static void add_said_device(api_text *to, const words_value *row)
 {
@@ -265,15 +224,6 @@ static void add_said_device(api_text *to, const words_value *row)
         api_add(to, ", %d devices", n_device);
     else if (*words_string_of(row, "device"))
         api_add(to, ", %s", words_string_of(row, "device"));
-}
-
-static void print_children(int pid, const api_text *device, int32_t n)
-{
-    api_text text = {"", 0};
-    if (n == 0)
-        return;
-    cli_add_children(&text, n);
-    printf("process %d%s: %s\n", pid, device->text, text.text);
 }
 
 /* The pod of a row, as cli_add_pod has it. */
@@ -316,22 +266,45 @@ static void print_wrong(host_call *c, const words_value *row)
     }
 }
 
-static void add_said(api_table *table, const words_value *row)
+static const words_view text_view[] = {
+    {WORDS_TABLE, "rows",
+     "drives=device pid=process name container outcome.main=main_CPUs right moved wrong state"},
+    {WORDS_BLOCK, "notes", ""},
+    {0}};
+
+/* Adds how many threads of a row ended in which way, where it was looked at. */
+static void add_counts(words_value *row)
 {
-    static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
-    static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
-    api_text device = {"", 0};
+    static const char *const keys[] = {"right", "moved", "wrong"};
+    const words_value *items = words_get(words_get(row, "outcome"), "items");
+    int32_t n[3] = {0, 0, 0};
+    for (int32_t i = 0; i < words_count(items); i++) {
+        const words_value *item = words_at(items, i);
+        const char *result = words_string_of(item, "result");
+        int k = 0;
+        while (k < 2 && strcmp(result, keys[k]) != 0)
+            k++;
+        n[k] += strcmp(words_string_of(item, "kind"), "thread") == 0 &&
+                (k < 2 || strcmp(result, "wrong") == 0 || strcmp(result, "part") == 0 ||
+                 strcmp(result, "skipped") == 0 || strcmp(result, "failed") == 0);
+    }
+    for (int k = 0; k < 3; k++)
+        words_set(row, keys[k],
+                  words_is(items, WORDS_ARRAY) ? words_number(n[k]) : words_null());
+}
+
+/* Adds what the text says of a row: what it drives, how many threads, and how many children. */
+static void add_text(words_value *row, words_value *notes)
+{
+    const int32_t n_child = (int32_t)words_integer_of(row, "children");
+    api_text device = {"", 0}, note = {"", 0};
     add_said_device(&device, row);
-    api_cell(table, "%s", device.len > 2 ? device.text + 2 : "-");
-    api_cell_number(table, (int32_t)words_integer_of(row, "pid"));
-    api_cell(table, "%.12s", words_string_of(row, "name"));
-    api_cell(table, "%s",
-             *words_string_of(row, "container") ? words_string_of(row, "container") : "-");
-    add_list(table, words_string_of(words_get(row, "outcome"), "main"));
-    api_cell_number(table, count_said(row, right));
-    api_cell_number(table, count_said(row, moved));
-    api_cell_number(table, count_said(row, wrong));
-    api_cell(table, "%s", words_string_of(row, "state"));
+    words_set(row, "drives", words_word(device.len > 2 ? device.text + 2 : NULL));
+    add_counts(row);
+    api_add(&note, "process %d%s: ", (int)words_integer_of(row, "pid"), device.text);
+    cli_add_children(&note, n_child);
+    if (n_child > 0)
+        words_add(notes, words_text(note.text));
 }
 
 static const char *no_process(const host_call *c)
@@ -346,23 +319,18 @@ static int print_rows(host_call *c, const words_value *answer, const api_planned
 {
     const words_value *rows[] = {words_get(answer, "workers"), words_get(answer, "others")};
     const int32_t n = words_count(rows[0]) + words_count(rows[1]);
-    api_table table = {.n_column = 0};
-    add_heads(&table);
+    words_value *all = words_array(), *notes = words_array();
     for (size_t k = 0; k < 2; k++)
-        for (int32_t i = 0; i < words_count(rows[k]); i++)
-            add_said(&table, words_at(rows[k], i));
-    if (n > 0 && !c->options->quiet)
-        cli_print_table(stdout, &table);
-    else if (!c->options->quiet)
+        for (int32_t i = 0; i < words_count(rows[k]); i++) {
+            add_text(words_at(rows[k], i), notes);
+            words_add(all, words_share(words_at(rows[k], i)));
+        }
+    if (n == 0 && !c->options->quiet)
         puts(no_process(c));
-    api_free_table(&table);
-    for (int32_t i = 0; i < words_count(rows[0]) && !c->options->quiet; i++) {
-        const words_value *row = words_at(rows[0], i);
-        api_text device = {"", 0};
-        add_said_device(&device, row);
-        print_children((int)words_integer_of(row, "pid"), &device,
-                       (int32_t)words_integer_of(row, "children"));
-    }
+    if (!c->options->quiet)
+        (void)cli_print_text(text_view, words_make("rows:V notes:V", all, notes));
+    words_free(all);
+    words_free(notes);
     (void)fflush(stdout);
     if (plan && n > 0)
         cli_print_warnings(plan);

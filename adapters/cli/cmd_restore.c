@@ -35,7 +35,7 @@ static int print_outcome(const api_options *options, const api_bound *bound)
                report->n > 0      ? "put back"
                : report->is_alive ? "there is nothing to put back"
                                   : "it has ended; there is nothing to put back");
-    (void)cli_print_items(report, 0);
+    (void)cli_print_items(bound, report, 0);
     cli_warn_outcome(bound, report);
     return API_DONE;
 }

@@ -21,7 +21,7 @@ static int print_outcome(const api_options *options, api_bound *bound)
         return status;
     printf("process %d, %s: %s\n", (int)bound->pid, device.text,
            status == API_DONE ? "as it should be" : "it has drifted");
-    (void)cli_print_items(report, 1);
+    (void)cli_print_items(bound, report, 1);
     cli_warn_outcome(bound, report);
     return status;
 }

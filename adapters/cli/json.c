@@ -113,9 +113,12 @@ int cli_print_json(FILE *out, words_value *value)
 
 int cli_print_report(const api_options *options, const words_view *view, words_value *report)
 {
+    return options->json ? cli_print_json(stdout, report) : cli_print_text(view, report);
+}
+
+int cli_print_text(const words_view *view, words_value *report)
+{
     api_out text = cli_out_for(stdout);
-    if (options->json)
-        return cli_print_json(stdout, report);
     if (!cpubind_linux_is_terminal(fileno(stdout)))
         text.columns = 0; /* a file has no width */
     words_show(&text, view, report);

@@ -28,8 +28,9 @@ words_value *cli_warnings_json(const api_planned *planned);
 /* Prints a value as one line and frees it. Returns 0 when it is NULL or cannot be written. */
 int cli_print_json(FILE *out, words_value *value);
 
-/* Prints a report as JSON, or as the text of a view, and frees it. Returns 0 as cli_print_json.
- */
+/* Prints a report as the text of a view, or if asked for as JSON, and frees it. Returns 0 as
+ * cli_print_json. */
+int cli_print_text(const words_view *view, words_value *report);
 int cli_print_report(const api_options *options, const words_view *view, words_value *report);
 
 #endif /* CPUBIND_CLI_OUTPUT_H */

@@ -56,51 +56,41 @@ static int row_at(const api_options *options, int32_t i, row *out)
     return 1;
 }
 
-static int print_json(const api_options *options)
-{
-    words_value *rows = words_array();
-    row r;
-    for (int32_t i = 0; row_at(options, i, &r); i++)
-        words_add(rows, words_make("name:s what:s place:s cpu:v from:s why:s", r.name, r.what,
-                                   r.place.text, words_id(r.cpu), r.from, r.why));
-    return cli_print_json(stdout,
-                          words_make("cpubind:s explain:{threads:s rows:v}", CPUBIND_VERSION,
-                                     cpubind_threads_word(options->threads), rows));
-}
+static const words_view text_view[] = {
+    {WORDS_TABLE, "explain.rows", "name what=of belongs_on from"},
+    {WORDS_BLOCK, "notes", ""},
+    {0}};
 
-static int print_text(const api_options *options)
+/* What the text says of a row, in place of numbers. */
+static void add_text(words_value *json, words_value *notes, const row *r)
 {
     static const char *const nth[] = {", its first CPU", ", its second CPU"};
-    api_out why = cli_out_for(stdout);
-    api_table table = {.n_column = 4};
-    row r;
-    api_cell(&table, "name");
-    api_cell(&table, "of");
-    api_cell(&table, "belongs on");
-    api_cell(&table, "from");
-    for (int32_t i = 0; row_at(options, i, &r); i++) {
-        api_cell(&table, "%s", r.name);
-        api_cell(&table, "%s", r.what);
-        api_cell(&table, "%s%s", r.place.text, r.cpu < 0 ? "" : nth[r.cpu > 0]);
-        api_cell(&table, "%s", r.from);
-    }
-    api_cell(&table, "*");
-    api_cell(&table, "thread");
-    api_cell(&table, "%s", cpubind_role_word(CPUBIND_ROLE_MAIN));
-    api_cell(&table, "-");
-    if (!cli_print_table(stdout, &table))
-        return 0;
-    for (int32_t i = options->n_wish; !options->quiet && row_at(options, i, &r); i++) {
-        api_text text = {"", 0};
-        api_add(&text, "%s %s.", r.name, r.why);
-        api_put_text(&why, i == options->n_wish ? "\n" : "");
-        api_put_wrapped(&why, text.text, 0, 2, why.columns < 80 ? why.columns : 80);
-    }
-    return cli_print_out(stdout, &why);
+    api_text place = {"", 0}, why = {"", 0};
+    api_add(&place, "%s%s", r->place.text, r->cpu < 0 ? "" : nth[r->cpu > 0]);
+    words_set(json, "belongs_on", words_text(place.text));
+    api_add(&why, "%s %s.", r->name, r->why ? r->why : "");
+    if (r->why)
+        words_add(notes, words_text(why.text));
 }
 
 int cli_print_threads(const api_options *options)
 {
-    return (options->json ? print_json(options) : print_text(options)) ? API_DONE
-                                                                       : cli_no_memory();
+    words_value *rows = words_array(), *notes = words_array(), *report;
+    row r;
+    for (int32_t i = 0; row_at(options, i, &r); i++) {
+        words_value *json = words_make("name:s what:s place:s cpu:v from:s why:s", r.name,
+                                       r.what, r.place.text, words_id(r.cpu), r.from, r.why);
+        if (!options->json)
+            add_text(json, notes, &r);
+        words_add(rows, json);
+    }
+    if (!options->json)
+        words_add(rows, words_make("name:s what:s belongs_on:s", "*", "thread",
+                                   cpubind_role_word(CPUBIND_ROLE_MAIN)));
+    report = words_make("cpubind:s explain:{threads:s rows:v}", CPUBIND_VERSION,
+                        cpubind_threads_word(options->threads), rows);
+    if (!options->json && !options->quiet)
+        words_set(report, "notes", words_share(notes));
+    words_free(notes);
+    return cli_print_report(options, text_view, report) ? API_DONE : cli_no_memory();
 }

@@ -137,31 +137,20 @@ static int share(const api_options *o, worker_plan *w)
 
 /* == Printing =============================================================== */
 
-static int print_table(const worker_plan *w)
-{
-    api_table table = {.n_column = 4};
-    api_cell(&table, "worker");
-    api_cell(&table, "CPUs");
-    api_cell(&table, "list");
-    api_cell(&table, "nodes");
-    for (int32_t i = 0; i < w->workers.n_worker; i++) {
-        const cpubind_worker *worker = &w->workers.worker[i];
-        api_cell_number(&table, i);
-        api_cell_number(&table, worker->n_cpu);
-        api_cell_list(&table, worker->cpu, worker->n_cpu);
-        api_cell_list(&table, worker->node, worker->n_node);
-    }
-    return cli_print_table(stdout, &table);
-}
+static const words_view text_view[] = {
+    {WORDS_TABLE, "workers", "worker size=CPUs cpus=list nodes"}, {0}};
 
-static words_value *workers_json(const worker_plan *w)
+static words_value *make_report(const api_options *o, const worker_plan *w)
 {
     words_value *array = words_array();
     for (int32_t i = 0; i < w->workers.n_worker; i++) {
         const cpubind_worker *worker = &w->workers.worker[i];
-        words_add(array, words_make("worker:i cpus:v nodes:v", (int)i,
-                                    words_list(worker->cpu, worker->n_cpu),
-                                    words_list(worker->node, worker->n_node)));
+        words_value *row = words_make("worker:i cpus:v nodes:v", (int)i,
+                                      words_list(worker->cpu, worker->n_cpu),
+                                      words_list(worker->node, worker->n_node));
+        if (!o->json)
+            words_set(row, "size", words_number(worker->n_cpu));
+        words_add(array, row);
     }
     return words_make("cpubind:s workers:v", CPUBIND_VERSION, array);
 }
@@ -219,11 +208,9 @@ static int print(const api_options *o, const worker_plan *w)
     for (int i = 0; i < CPUBIND_LAUNCH_COUNT; i++)
         if (strcmp(o->format->word, cpubind_launch_word((cpubind_launch_format)i)) == 0)
             return print_launch(o, (cpubind_launch_format)i, w);
-    if (o->json)
-        return cli_print_json(stdout, workers_json(w)) ? API_DONE : cli_no_memory();
-    if (strcmp(o->format->word, "text") != 0)
+    if (!o->json && strcmp(o->format->word, "text") != 0)
         return cli_fail(o, API_USAGE, "--format map is about devices; leave it out");
-    return print_table(w) ? API_DONE : cli_no_memory();
+    return cli_print_report(o, text_view, make_report(o, w)) ? API_DONE : cli_no_memory();
 }
 
 int cli_plan_workers(const cpubind_source *source, api_options *options)

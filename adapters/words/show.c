@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/character.h"
 #include "../text/cpulist.h"
 
 enum {
@@ -22,7 +23,7 @@ enum {
 typedef struct column {
     const char *key, *head;
     int n_key, n_head, is_outer;
-    char mark; /* '~', '%', '!' or NUL */
+    char mark; /* '~', '%', '!', '?' or NUL */
 } column;
 
 /* Where "b" of "a.b" begins. */
@@ -43,7 +44,7 @@ static int read_columns(const char *keys, column *out)
         *c = (column){.key = at, .n_key = n_key, .is_outer = *at == '^'};
         c->key += c->is_outer;
         c->n_key -= c->is_outer;
-        if (c->n_key > 0 && strchr("~%!", c->key[c->n_key - 1]))
+        if (c->n_key > 0 && strchr("~%!?", c->key[c->n_key - 1]))
             c->mark = c->key[--c->n_key];
         c->head = n_key < len ? at + n_key + 1 : last_word(c->key, c->n_key);
         c->n_head = n_key < len ? len - n_key - 1 : (int)(c->key + c->n_key - c->head);
@@ -121,6 +122,17 @@ static void put_strides(api_out *to, const char *text)
     free(cpu);
 }
 
+/* A terminal obeys no byte of a text: each that is no part of a character is "?". */
+static void put_plain(api_out *to, const char *text)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        const int32_t n = cpubind_character(text, left);
+        api_put_bytes(to, n ? text : "?", n ? (size_t)n : 1);
+        text += n ? n : 1;
+        left -= (size_t)(n ? n : 1);
+    }
+}
+
 static void put_value(api_out *to, const words_value *value, char mark);
 
 /* An array of objects is their number; "a,b" of others, "key=value" of the keys of an object. */
@@ -137,8 +149,10 @@ static void put_members(api_out *to, const words_value *value, char mark)
         if (is_object && !is_set(one))
             continue;
         api_put_text(to, between);
-        if (is_object)
-            api_put(to, "%s%s", words_key(value, i), words_is(one, WORDS_OBJECT) ? ":" : "=");
+        if (is_object) {
+            put_plain(to, words_key(value, i));
+            api_put_text(to, words_is(one, WORDS_OBJECT) ? ":" : "=");
+        }
         put_value(to, one, mark);
         between = is_object ? " " : ",";
     }
@@ -150,7 +164,7 @@ static void put_value(api_out *to, const words_value *value, char mark)
     if (text && mark == '%')
         put_strides(to, text);
     else if (text)
-        api_put_text(to, text);
+        put_plain(to, text);
     else if (words_is(value, WORDS_NUMBER) && mark == '~')
         put_bytes(to, words_integer(value));
     else if (words_is(value, WORDS_NUMBER))
@@ -280,7 +294,7 @@ static int is_alike(const table *t, const row *a, const row *b)
 {
     for (int k = 0; k < t->n_column; k++) {
         const words_value *one = cell_of(a, &t->column[k]), *other = cell_of(b, &t->column[k]);
-        if (one != other && !words_equal(one, other))
+        if (t->column[k].mark != '?' && one != other && !words_equal(one, other))
             return 0;
     }
     return 1;
@@ -324,9 +338,10 @@ static int fill(table *t, int is_counted)
         const int32_t n_alike = is_counted ? count_alike(t, i) : 1;
         words_value *number = words_number(n_alike);
         for (int k = 0; n_alike > 0 && k < n; k++)
-            line[k] = k < t->n_column
-                          ? cell_text(cell_of(&t->row[i], &t->column[k]), t->column[k].mark)
-                          : cell_text(number, 0);
+            line[k] = k == t->n_column ? cell_text(number, 0)
+                      : n_alike > 1 && t->column[k].mark == '?'
+                          ? cell_text(NULL, 0)
+                          : cell_text(cell_of(&t->row[i], &t->column[k]), t->column[k].mark);
         words_free(number);
         t->n_line += n_alike > 0;
     }
@@ -441,11 +456,23 @@ static void put_note(api_out *to, const words_view *view, const words_value *rep
     while (*t) {
         const int n = (int)strcspn(t, "{"), len = t[n] ? (int)strcspn(t + n + 1, "}") : 0;
         api_put(to, "%.*s", n, t);
-        if (t[n])
-            put_value(to, value_at(report, t + n + 1, len), 0);
+        if (t[n]) {
+            const int is_bytes = t[n + len] == '~';
+            put_value(to, value_at(report, t + n + 1, len - is_bytes), is_bytes ? '~' : 0);
+        }
         t += t[n] ? n + len + 2 : n;
     }
     api_put_text(to, "\n");
+}
+
+/* A text as lines of its own. */
+static void put_text(api_out *to, const words_value *value)
+{
+    char *text = cell_text(value, 0);
+    if (text)
+        put_indented(to, text, 0, to->columns);
+    to->is_short |= !text;
+    free(text);
 }
 
 static void put_part(api_out *to, const words_view *view, const words_value *report)
@@ -461,7 +488,7 @@ static void put_part(api_out *to, const words_view *view, const words_value *rep
         for (int32_t i = 0; i < words_count(value); i++) {
             const words_value *one = words_at(value, i);
             if (words_string(one)) {
-                put_indented(to, words_string(one), 0, to->columns);
+                put_text(to, one);
                 continue;
             }
             api_put_text(to, i ? "\n" : "");

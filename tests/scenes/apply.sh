@@ -41,7 +41,7 @@ is_escaped() { # file
 names_are_one_word() {
     escape=$(printf '\033')
     says 0 "" apply --npu 0 --thread worker=release && is_escaped "$out/said" &&
-        said 'thread x?thread 7?[2J  1' && says 0 "" verify && is_escaped "$out/said" &&
+        said 'thread  x?thread 7?[2J  ' && says 0 "" verify && is_escaped "$out/said" &&
         grep -qE "^thread +[0-9]+ +x\?thread 7\?\[2J +$main +$main +right$" "$out/said" &&
         move_to 0-95 "$(ls /proc/"$worker"/task | tail -n 1)" &&
         says 1 "it has drifted" verify &&
