@@ -18,6 +18,7 @@
 #include "../pci/launch_text.h"
 #include "../plan/plan.h"
 #include "../text/character.h"
+#include "../words/messages.h"
 #include "../words/out.h"
 
 /* How a call has ended: the exit status of the command. */
@@ -31,22 +32,7 @@ enum api_status {
 
 /* == Words ================================================================== */
 
-enum { API_MAX_KEYS = 40 };  /* of the settings */
-enum { API_MAX_QUOTE = 80 }; /* bytes of a text that is quoted in a message */
-
-/* A message that is built in parts. A longer one is cut. */
-typedef struct api_text {
-    char text[4096];
-    size_t len;
-} api_text;
-
-/* Appends to a message. Messages quote files and threads of other users, and are printed to
- * terminals and as JSON: "?" replaces every control character (line feeds only if the format
- * has none) and every byte that belongs to no character of UTF-8. */
-__attribute__((format(printf, 2, 3))) void api_add(api_text *to, const char *format, ...);
-
-/* Appends a list as the kernel prints it; "none" when it is empty. */
-void api_add_list(api_text *to, const int32_t *list, int32_t n);
+enum { API_MAX_KEYS = 40 }; /* of the settings */
 
 /* Appends the logic ids of the NPUs in view that a test is true of; of all with NULL. The list
  * is in memory of its own: a thread may have 64 KiB of stack. */
@@ -67,9 +53,6 @@ int32_t api_most_threads(const cpubind_facts *facts, int32_t n);
 
 /* Appends `: "text"`, at most API_MAX_QUOTE bytes of it; nothing when it is empty. */
 void api_add_quote(api_text *to, const char *text, int32_t len);
-
-/* Appends a PCI address: "0000:c1:00.0". */
-void api_add_pci(api_text *to, const cpubind_pci_address *pci);
 
 /* Appends the words of --device-type but "auto": "a2, a3 or 950". */
 void api_add_types(api_text *to);
@@ -769,9 +752,6 @@ void api_close_bound(api_bound *bound);
 
 /* "thread"; static storage. */
 const char *api_kind_word(cpubind_item_kind kind);
-
-/* Whether a call has failed because too many files are open: no file is at fault then. */
-int api_is_out_of_files(int32_t error);
 
 /* Appends that threads are born faster than they are looked at. */
 void api_explain_births(int32_t pid, api_text *to);

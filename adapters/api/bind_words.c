@@ -1,9 +1,9 @@
-/* reasons.c - explain what a binding did not do, and why a call failed
+/* bind_words.c - what a binding did not do, and why a call failed
  * SPDX-License-Identifier: MIT
  *
- * A message says what, where, why, and what to do. Prints warnings only; changes nothing. The
- * statuses and items are those of adapters/linux/bind/bind.h. MESSAGES.md quotes the sentences:
- * tests/checks/readme.sh compares.
+ * A sentence is what it is about, and the reason and the hint of ../words/messages.h. Prints
+ * nothing, changes nothing. The statuses and items are those of adapters/linux/bind/bind.h.
+ * MESSAGES.md quotes the sentences: tests/checks/readme.sh compares.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,97 +13,35 @@
 
 #define MIB (1 << 20)
 
-const char *api_kind_word(cpubind_item_kind kind)
-{
-    static const char *const words[] = {
-        [CPUBIND_ITEM_THREAD] = "thread",       [CPUBIND_ITEM_IRQ] = "irq",
-        [CPUBIND_ITEM_POLLING] = "uvb",         [CPUBIND_ITEM_KERNEL] = "kernel",
-        [CPUBIND_ITEM_WORKQUEUE] = "workqueue", [CPUBIND_ITEM_IRQBALANCE] = "irqbalance",
-        [CPUBIND_ITEM_FILE] = "file",           [CPUBIND_ITEM_BAN] = "ban"};
-    return words[kind];
-}
-
 /* == Items that were skipped or kept ======================================== */
 
-static int is_right_missing(int error)
+/* The word of JSON, the noun of sentences, and what errors are about. */
+static const struct {
+    const char *word, *noun;
+    unsigned about;
+} kinds[] = {[CPUBIND_ITEM_THREAD] = {"thread", "thread", WORDS_THREAD},
+             [CPUBIND_ITEM_IRQ] = {"irq", "interrupt", WORDS_IRQ},
+             [CPUBIND_ITEM_POLLING] = {"uvb", "thread", WORDS_SHARED},
+             [CPUBIND_ITEM_KERNEL] = {"kernel", "thread", WORDS_SHARED},
+             [CPUBIND_ITEM_WORKQUEUE] = {"workqueue", "work queue", WORDS_OTHER},
+             [CPUBIND_ITEM_IRQBALANCE] = {"irqbalance", "process", WORDS_IRQBALANCE},
+             [CPUBIND_ITEM_FILE] = {"file", "file", WORDS_OTHER},
+             [CPUBIND_ITEM_BAN] = {"ban", "ban", WORDS_OTHER}};
+
+const char *api_kind_word(cpubind_item_kind kind)
 {
-    return error == EACCES || error == EPERM || error == EROFS;
+    return kinds[kind].word;
 }
 
-/* Whether the function of an interrupt has no such interrupt now. */
-static int is_gone(const cpubind_item *item)
+static int is_step(const cpubind_item *item, const char *step)
 {
-    return item->kind == CPUBIND_ITEM_IRQ && item->what && strcmp(item->what, "gone") == 0;
+    return item->what && strcmp(item->what, step) == 0;
 }
 
-static void explain_irq(const cpubind_item *item, api_text *to)
+/* Whether an item waits for the record of the host. */
+static int is_host_busy(const cpubind_item *item)
 {
-    api_add(to, "interrupt %d (%s): ", (int)item->id, item->name);
-    if (is_gone(item))
-        api_add(to, "its PCI function has no such interrupt now; is its driver loaded?");
-    else if (is_right_missing(item->error))
-        api_add(to,
-                "/proc/irq may not be written from here (%s): run it as root, on the host "
-                "or in a privileged container",
-                strerror(item->error));
-    else if (item->error == ENOENT)
-        api_add(to, "there is no /proc/irq/%d here", (int)item->id);
-    else if (item->error == EIO)
-        api_add(to, "the kernel manages this interrupt itself and refuses to move it");
-    else if (item->error == ENOSPC)
-        api_add(to, "CPU %s has no free interrupt vector", item->should);
-    else
-        api_add(to, "%s: %s", item->what, strerror(item->error));
-}
-
-static void explain_queue(const cpubind_item *item, api_text *to)
-{
-    api_add(to, "work queue %s: ", item->name);
-    if (is_right_missing(item->error))
-        api_add(to, "its CPUs may not be written from here (%s): run it as root, on the host",
-                strerror(item->error));
-    else
-        api_add(to, "%s it: %s", item->what, strerror(item->error));
-}
-
-static void explain_irqbalance(const cpubind_item *item, api_text *to)
-{
-    api_add(to, "irqbalance (process %d) could not be changed: ", (int)item->id);
-    if (is_right_missing(item->error))
-        api_add(to, "%s; run it as root", strerror(item->error));
-    else if (item->error == ENOENT || item->error == ECONNREFUSED)
-        api_add(to,
-                "its socket is not visible here; run it on the host, or stop irqbalance there");
-    else
-        api_add(to, "%s: %s", item->what, strerror(item->error));
-}
-
-/* A thread that has only some of its CPUs, or shares those of main. */
-static void explain_part(const cpubind_item *item, api_text *to)
-{
-    api_add(to, "thread %d (%s) is not on all of its CPUs, %s: ", (int)item->id, item->name,
-            item->should);
-    if (strcmp(item->what, "offline") == 0)
-        api_add(to, "some are offline");
-    else
-        api_add(to, "its cpuset allows some of them only, or none");
-}
-
-/* Who refuses to move a thread.
- *   returns 0 when the text names nobody */
-static int explain_refuser(const char *what, api_text *to)
-{
-    if (strcmp(what, CPUBIND_REFUSED_BY_FILTER) == 0)
-        api_add(to, "a filter of system calls (seccomp) forbids sched_setaffinity here");
-    else if (strcmp(what, CPUBIND_REFUSED_BY_MODULE) == 0)
-        api_add(to, "a security module (SELinux, AppArmor) forbids sched_setaffinity here");
-    else if (strcmp(what, CPUBIND_REFUSED_BY_OWNER) != 0)
-        return 0;
-    else if (geteuid() == 0)
-        api_add(to, "it belongs to another user, and the capability SYS_NICE is missing here");
-    else
-        api_add(to, "it belongs to another user: run it as root");
-    return 1;
+    return item->error == EWOULDBLOCK && is_step(item, CPUBIND_HOST_LOCK);
 }
 
 void api_explain_births(int32_t pid, api_text *to)
@@ -112,36 +50,6 @@ void api_explain_births(int32_t pid, api_text *to)
             "threads of process %d are born faster than they are looked at: those that were "
             "seen are where they belong, others may not be, and the record stays",
             (int)pid);
-}
-
-static void explain_thread(const cpubind_item *item, api_text *to)
-{
-    const int is_own = item->kind == CPUBIND_ITEM_THREAD;
-    if (item->id == 0 && strcmp(item->what, CPUBIND_BIRTHS) == 0) {
-        api_explain_births((int)item->pid, to);
-        return;
-    }
-    if (item->id == 0) { /* a step of a watch */
-        api_add(to, "cannot %s process %d: %s", item->what, (int)item->pid,
-                strerror(item->error));
-        return;
-    }
-    api_add(to, "thread %d (%s): ", (int)item->id, item->name);
-    if (item->error == EAGAIN)
-        api_add(to, "the thread itself or another program keeps moving it");
-    else if (item->error == EINVAL && (!is_own || strcmp(item->what, "kernel thread") == 0))
-        api_add(to, "the kernel allows nobody to move it");
-    else if (item->error == EINVAL)
-        api_add(to, "none of its CPUs, %s, is online and in its cpuset",
-                item->should ? item->should : "?");
-    else if (item->error == EBUSY)
-        api_add(to, "a thread of SCHED_DEADLINE cannot be moved");
-    else if (explain_refuser(item->what, to))
-        return;
-    else if (item->error == EPERM && item->kind == CPUBIND_ITEM_KERNEL)
-        api_add(to, "it belongs to another user: run it as root");
-    else
-        api_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
 /* Another cpubind keeps the record of what several processes share. */
@@ -153,73 +61,62 @@ static void explain_host_lock(const cpubind_outcomes *report, api_text *to)
     api_add(to, "the record of the interrupts of this host, %s, is in use by ", path);
     if (holder == 0)
         api_add(to, "another cpubind");
+    else if (report->host_holder_state == 'T')
+        api_add(to, "cpubind %d, which is stopped: continue it (kill -CONT %d) or end it",
+                holder, holder);
     else
-        api_add(to, "cpubind %d", holder);
-    if (report->host_holder_state == 'T')
-        api_add(to, ", which is stopped: continue it (kill -CONT %d) or end it", holder);
-    else if (holder != 0)
-        api_add(to, ", which does not go on: ps -o stat,wchan,args -p %d says why", holder);
+        api_add(to, "cpubind %d: ps -o stat,wchan,args -p %d says why it does not go on",
+                holder, holder);
 }
 
-static int is_host_busy(const cpubind_item *item)
+/* Appends "thread 12 (name)". */
+static void add_item(const cpubind_item *item, api_text *to)
 {
-    return item->error == EWOULDBLOCK && item->what &&
-           strcmp(item->what, CPUBIND_HOST_LOCK) == 0;
-}
-
-/* An item that waits for the record of the host. */
-static void explain_busy(const cpubind_outcomes *report, const cpubind_item *item, api_text *to)
-{
-    int n = -1; /* the others of this kind */
-    for (int32_t i = 0; i < report->n; i++)
-        n += report->item[i].kind == item->kind && is_host_busy(&report->item[i]);
-    api_add(to, "%s", api_kind_word(item->kind));
+    api_add(to, "%s", kinds[item->kind].noun);
     if (item->id > 0)
         api_add(to, " %d", (int)item->id);
-    api_add(to, " (%s)", item->name);
-    if (n > 0)
-        api_add(to, " and %d more stay where they are: ", n);
-    else
-        api_add(to, " stays where it is: ");
-    explain_host_lock(report, to);
+    if (*item->name)
+        api_add(to, item->id > 0 ? " (%s)" : " %s", item->name);
 }
 
+/* Appends why an item is not where it belongs, with the name of what it is about. */
 static void explain_item(const cpubind_outcomes *report, const cpubind_item *item, api_text *to)
 {
-    if (is_host_busy(item)) {
-        explain_busy(report, item, to);
+    const char *should = item->should ? item->should : "?";
+    if (is_step(item, CPUBIND_BIRTHS)) {
+        api_explain_births(item->pid, to);
         return;
     }
+    if (item->id == 0 && item->kind == CPUBIND_ITEM_THREAD) { /* a step of a watch */
+        api_add(to, "cannot %s process %d: %s", item->what, (int)item->pid,
+                strerror(item->error));
+        return;
+    }
+    add_item(item, to);
     if (item->result == CPUBIND_ITEM_KEPT) {
-        api_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
-                api_kind_word(item->kind), (int)item->id, item->name, item->was);
-        return;
-    }
-    if (item->result == CPUBIND_ITEM_PART) {
-        explain_part(item, to);
+        api_add(to, " was moved by somebody else since, to %s: it stays there", item->was);
         return;
     }
     if (item->result == CPUBIND_ITEM_MOVED) {
         api_add(to,
-                "thread %d (%s) of process %d moves itself, or another program moves it, again "
-                "and again, now to %s: --thread %s=leave leaves it alone (thread = %s=leave in "
-                "the settings of the service), or the engine's own switch",
-                (int)item->id, item->name, (int)item->pid, item->was, item->name, item->name);
+                " of process %d moves itself, or another program moves it, again and again, "
+                "now to %s: --thread %s=leave leaves it alone (thread = %s=leave in the "
+                "settings of the service), or the engine's own switch",
+                (int)item->pid, item->was, item->name, item->name);
         return;
     }
-    switch (item->kind) {
-    case CPUBIND_ITEM_IRQ:
-        explain_irq(item, to);
-        return;
-    case CPUBIND_ITEM_IRQBALANCE:
-        explain_irqbalance(item, to);
-        return;
-    case CPUBIND_ITEM_WORKQUEUE:
-        explain_queue(item, to);
-        return;
-    default:
-        explain_thread(item, to);
-    }
+    if (item->result == CPUBIND_ITEM_PART)
+        api_add(to, " is not on all of its CPUs, %s: ", should);
+    else if (item->result == CPUBIND_ITEM_FAILED)
+        api_add(to, " cannot be put on CPUs %s: ", should);
+    else if (item->error == ENOSPC || item->error == EINVAL) /* these CPUs are at fault */
+        api_add(to, ", CPUs %s: ", should);
+    else
+        api_add(to, ": ");
+    if (is_host_busy(item))
+        explain_host_lock(report, to);
+    else
+        words_add_why(to, kinds[item->kind].about, item->what, item->error);
 }
 
 /* == Warnings =============================================================== */
@@ -240,49 +137,57 @@ static void warn(const listener *to, const char *code, const api_text *text)
 /* The code of a warning about an item; NULL: there is nothing to warn of. */
 static const char *code_of(const cpubind_item *item)
 {
-    if (is_gone(item))
+    if (item->kind == CPUBIND_ITEM_IRQ && is_step(item, "gone"))
         return "gone";
-    switch (item->result) {
-    case CPUBIND_ITEM_MOVED:
-        return item->what && strcmp(item->what, CPUBIND_AGAIN) == 0 ? "moves_itself" : NULL;
-    case CPUBIND_ITEM_SKIPPED:
-        return "skipped";
-    case CPUBIND_ITEM_PART:
-        return "part";
-    case CPUBIND_ITEM_KEPT:
-        return "kept";
-    default:
-        return NULL;
-    }
+    if (item->result == CPUBIND_ITEM_MOVED)
+        return is_step(item, CPUBIND_AGAIN) ? "moves_itself" : NULL;
+    return item->result == CPUBIND_ITEM_SKIPPED || item->result == CPUBIND_ITEM_PART ||
+                   item->result == CPUBIND_ITEM_KEPT
+               ? cpubind_item_result_word(item->result)
+               : NULL;
 }
 
-/* Warns about items; of several that are alike only about the first. */
+static int is_alike(const cpubind_item *a, const cpubind_item *b)
+{
+    return a->kind == b->kind && a->result == b->result && a->error == b->error && code_of(b);
+}
+
+/* When what was not done will be; NULL: it will not. */
+static const char *later(const cpubind_item *item, int is_watching)
+{
+    if (item->result == CPUBIND_ITEM_MOVED)
+        return NULL;
+    if (is_watching)
+        return "the watch tries again";
+    if (item->result == CPUBIND_ITEM_PART)
+        return "apply --watch puts it there when they return";
+    if (is_host_busy(item))
+        return "apply again later, or use apply --watch";
+    return item->error == EAGAIN ? "use apply --watch" : NULL;
+}
+
+/* Warns about items; of several that are alike about the first, with the number of others. */
 static void warn_items(const listener *to, const cpubind_outcomes *report)
 {
     for (int32_t i = 0; i < report->n; i++) {
         const cpubind_item *item = &report->item[i];
+        const char *when = later(item, to->is_watching);
         api_text text = {"", 0};
-        int32_t k = 0;
+        int32_t first = 0;
+        int n_more = -1;
         if (!code_of(item))
             continue;
-        while (k < i &&
-               (report->item[k].kind != item->kind || report->item[k].result != item->result ||
-                report->item[k].error != item->error || !code_of(&report->item[k])))
-            k++;
-        if (k < i)
+        while (!is_alike(item, &report->item[first]))
+            first++;
+        if (first < i)
             continue;
+        for (int32_t k = i; k < report->n; k++)
+            n_more += is_alike(item, &report->item[k]);
         explain_item(report, item, &text);
-        if (is_host_busy(item))
-            api_add(&text, "; %s",
-                    to->is_watching ? "the watch binds it then"
-                                    : "then apply again, or use apply --watch");
-        else if (item->result == CPUBIND_ITEM_PART)
-            api_add(&text, "; %s puts it there when they return",
-                    to->is_watching ? "the watch" : "apply --watch");
-        else if (item->error == EAGAIN && !to->is_watching)
-            api_add(&text, "; use apply --watch");
-        else if (to->is_watching && item->result != CPUBIND_ITEM_MOVED)
-            api_add(&text, "; the watch %s", item->id == 0 ? "goes on" : "tries again");
+        if (n_more > 0)
+            api_add(&text, "; %d more like it", n_more);
+        if (when)
+            api_add(&text, "; %s", when);
         warn(to, code_of(item), &text);
     }
 }
@@ -294,45 +199,11 @@ static void warn_irqs(const listener *to, const cpubind_outcomes *report)
         api_add(&text, "no interrupt is %s: %s", to->is_reading ? "looked at" : "bound",
                 cpubind_no_irq_text(report->no_irq));
         warn(to, cpubind_no_irq_word(report->no_irq), &text);
-        return;
+    } else if (report->irqbalance_runs) {
+        api_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
+                       "--irqbalance ban");
+        warn(to, "irqbalance", &text);
     }
-    if (!report->irqbalance_runs)
-        return;
-    api_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
-                   "--irqbalance ban");
-    warn(to, "irqbalance", &text);
-}
-
-static void explain_no_room(const cpubind_memory_move *memory, api_text *to)
-{
-    if (memory->is_node_out)
-        api_add(to, "the kernel finds no free page on node %d", (int)memory->node);
-    else
-        api_add(to, "node %d is full but for its reserve of %lld MiB", (int)memory->node,
-                (long long)(memory->reserve / MIB));
-    if (memory->room >= 0)
-        api_add(to, " (%lld MiB are free there)", (long long)(memory->room / MIB));
-}
-
-void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay, api_text *to)
-{
-    static const char hidden[] = "the kernel does not find them: Linux 6.1 to 6.4 hide pages "
-                                 "that NUMA balancing has marked, and pages without access";
-    static const char *const why[CPUBIND_STAY_COUNT] = {
-        [CPUBIND_STAY_SHARED] = "other processes map these pages too",
-        [CPUBIND_STAY_LOCKED] = "the process has locked these mappings",
-        [CPUBIND_STAY_HUGE] = "pages of hugetlbfs",
-        [CPUBIND_STAY_BUSY] = "a driver has pinned them, or the kernel uses them",
-        [CPUBIND_STAY_HIDDEN] = hidden,
-        [CPUBIND_STAY_LIMIT] = "moving them would exceed --memory-limit",
-        [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
-    if (stay == CPUBIND_STAY_NO_ROOM)
-        explain_no_room(memory, to);
-    else if (stay == CPUBIND_STAY_TIME)
-        api_add(to, "moving them takes longer than --memory-time allows (%lld s)",
-                (long long)((memory->time_ms + 999) / 1000));
-    else
-        api_add(to, "%s", why[stay]);
 }
 
 static long long mib_of(int64_t bytes)
@@ -340,22 +211,45 @@ static long long mib_of(int64_t bytes)
     return (long long)((bytes + MIB - 1) / MIB);
 }
 
+void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay, api_text *to)
+{
+    static const char *const why[CPUBIND_STAY_COUNT] = {
+        [CPUBIND_STAY_SHARED] = "other processes map these pages too",
+        [CPUBIND_STAY_LOCKED] = "the process has locked these mappings",
+        [CPUBIND_STAY_HUGE] = "pages of hugetlbfs",
+        [CPUBIND_STAY_BUSY] = "a driver has pinned them, or the kernel uses them",
+        [CPUBIND_STAY_HIDDEN] =
+            ("the kernel does not find them: Linux 6.1 to 6.4 hide pages that NUMA balancing "
+             "has marked, and pages without access"),
+        [CPUBIND_STAY_LIMIT] = "moving them would exceed --memory-limit",
+        [CPUBIND_STAY_TIME] = "moving them takes longer than --memory-time allows",
+        [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
+    if (why[stay])
+        api_add(to, "%s", why[stay]);
+    else if (memory->is_node_out)
+        api_add(to, "the kernel finds no free page on node %d", (int)memory->node);
+    else
+        api_add(to, "node %d is full but for its reserve of %lld MiB", (int)memory->node,
+                (long long)(memory->reserve / MIB));
+    if (stay == CPUBIND_STAY_TIME)
+        api_add(to, " (%lld s)", (long long)((memory->time_ms + 999) / 1000));
+    if (stay == CPUBIND_STAY_NO_ROOM && memory->room >= 0)
+        api_add(to, " (%lld MiB are free there)", (long long)(memory->room / MIB));
+}
+
 /* Says why own memory stays on other nodes: of each part what was found out. */
 static void explain_rest(const cpubind_memory_move *memory, api_text *to)
 {
-    int n = 0;
-    if (memory->own_left == 0)
-        return;
-    for (int i = CPUBIND_STAY_BUSY; i < CPUBIND_STAY_COUNT; i++)
-        n += memory->stay[i] > 0;
+    const char *between = ": ";
     api_add(to, "%lld MiB of memory stay on other nodes", mib_of(memory->own_left));
-    for (int i = CPUBIND_STAY_BUSY, k = 0; i < CPUBIND_STAY_COUNT; i++) {
+    for (int i = CPUBIND_STAY_BUSY; i < CPUBIND_STAY_COUNT; i++) {
         if (memory->stay[i] == 0)
             continue;
-        api_add(to, "%s", k++ ? "; " : ": ");
-        if (n > 1)
+        api_add(to, "%s", between);
+        if (memory->stay[i] < memory->own_left)
             api_add(to, "%lld MiB: ", mib_of(memory->stay[i]));
         api_explain_stay(memory, (cpubind_memory_stay)i, to);
+        between = "; ";
     }
     if (memory->stay[CPUBIND_STAY_HIDDEN] > 0)
         api_add(to, "; sysctl kernel.numa_balancing=0, and apply again when the process has "
@@ -364,121 +258,69 @@ static void explain_rest(const cpubind_memory_move *memory, api_text *to)
         api_add(to, "; process %d is bound", (int)memory->pid);
 }
 
-static void explain_memory(const cpubind_memory_move *memory, api_text *to)
-{
-    switch (memory->result) {
-    case CPUBIND_MEMORY_MOVED:
-        return;
-    case CPUBIND_MEMORY_PART:
-    case CPUBIND_MEMORY_LIMIT:
-    case CPUBIND_MEMORY_TIME:
-    case CPUBIND_MEMORY_NO_ROOM:
-    case CPUBIND_MEMORY_STOPPED:
-        explain_rest(memory, to);
-        return;
-    case CPUBIND_MEMORY_REFUSED:
-        api_add(to, "memory is not moved: %s: %s", memory->what ? memory->what : "?",
-                strerror(memory->error));
-        if (!is_right_missing(memory->error))
-            return;
-        api_add(to, "; another user's process needs root");
-        if (memory->what && strcmp(memory->what, "move_pages") == 0)
-            api_add(to,
-                    "; in a container the seccomp profile must allow it too: SYS_NICE is not "
-                    "enough");
-        return;
-    case CPUBIND_MEMORY_NO_NODE:
-        api_add(to, "memory is not moved: only one node has memory, or node %d has none",
-                (int)memory->node);
-        return;
-    }
-}
-
-/* Says what verify does not count as drift. */
-static void explain_left(const cpubind_outcomes *report, api_text *to)
+/* Says where memory is that does not belong there; to verify, what does not count as drift. */
+static void explain_memory(const cpubind_outcomes *report, int is_reading, api_text *to)
 {
     const cpubind_memory_move *memory = &report->memory;
     const int64_t left =
         report->memory_left < memory->own_left ? report->memory_left : memory->own_left;
-    if (memory->error || memory->result == CPUBIND_MEMORY_NO_NODE || left == 0)
-        return;
-    api_add(to,
-            "%lld MiB of memory are where apply has left them, on other nodes (%s): apply "
-            "again",
-            mib_of(left), cpubind_memory_stay_word(report->left_why));
+    if (memory->result == CPUBIND_MEMORY_REFUSED) {
+        api_add(to, is_reading ? "the nodes of the memory cannot be read: "
+                               : "memory is not moved: ");
+        words_add_why(to, WORDS_MEMORY, memory->what, memory->error);
+    } else if (memory->result == CPUBIND_MEMORY_NO_NODE) {
+        if (!is_reading)
+            api_add(to, "memory is not moved: only one node has memory, or node %d has none",
+                    (int)memory->node);
+    } else if (is_reading) {
+        if (left > 0)
+            api_add(to,
+                    "%lld MiB of memory are where apply has left them, on other nodes (%s): "
+                    "apply again",
+                    mib_of(left), cpubind_memory_stay_word(report->left_why));
+    } else if (memory->result != CPUBIND_MEMORY_MOVED && memory->own_left > 0) {
+        explain_rest(memory, to);
+    }
 }
 
-static void explain_unread_memory(const cpubind_memory_move *memory, api_text *to)
+/* Warns of an error of a step that lessens what is done or known. */
+static void warn_step(const listener *to, const char *code, unsigned about, const char *what,
+                      const char *step, int error)
 {
-    if (memory->result != CPUBIND_MEMORY_REFUSED)
+    api_text text = {"", 0};
+    if (!error)
         return;
-    api_add(to, "the nodes of the memory cannot be read: %s: %s",
-            memory->what ? memory->what : "?", strerror(memory->error));
-    if (is_right_missing(memory->error))
-        api_add(to, "; another user's process needs root; --memory none skips the memory");
-}
-
-/* Warns about what makes a report of memory less certain. */
-static void warn_doubts(const listener *to, const cpubind_memory_move *memory)
-{
-    api_text pagemap = {"", 0}, balancing = {"", 0};
-    if (memory->pagemap_error) {
-        api_add(&pagemap,
-                "own and shared pages cannot be told apart in advance: /proc/%d/pagemap: %s",
-                (int)memory->pid, strerror(memory->pagemap_error));
-        warn(to, "pagemap", &pagemap);
-    }
-    if (memory->is_balancing) {
-        api_add(&balancing, "automatic NUMA balancing is on and may move pages of all "
-                            "processes away again: sysctl kernel.numa_balancing=0 ends that");
-        warn(to, "numa_balancing", &balancing);
-    }
+    api_add(&text, "%s: ", what);
+    words_add_why(&text, about, step, error);
+    warn(to, code, &text);
 }
 
 static void warn_memory(const listener *to, const cpubind_outcomes *report)
 {
+    const cpubind_memory_move *memory = &report->memory;
     api_text text = {"", 0};
-    if (report->has_memory && to->is_reading) {
-        explain_unread_memory(&report->memory, &text);
-        explain_left(report, &text);
-    } else if (report->has_memory)
-        explain_memory(&report->memory, &text);
-    if (report->prefer_error)
-        api_add(&text,
-                "new memory may come from any node: set_mempolicy: %s; a container needs the "
-                "capability SYS_NICE",
-                strerror(report->prefer_error));
+    warn_step(to, "memory", WORDS_MEMORY, "new memory may come from any node", "set_mempolicy",
+              report->prefer_error);
+    if (!report->has_memory)
+        return;
+    explain_memory(report, to->is_reading, &text);
     if (text.len > 0)
         warn(to, "memory", &text);
-    if (report->has_memory)
-        warn_doubts(to, &report->memory);
-}
-
-/* A watch that gets no events. */
-static void warn_events(const listener *to, const cpubind_outcomes *report)
-{
-    const cpubind_linux_fault *why = &report->no_events;
-    api_text text = {"", 0};
-    if (!why->error)
-        return;
-    api_add(
-        &text,
-        "the watch sees new and renamed threads at the end of a period only: the kernel sends "
-        "no events (%s: %s); ",
-        why->what, strerror(why->error));
-    if (is_right_missing(why->error))
-        api_add(&text, "run it as root, or with the capability NET_ADMIN");
-    else if (why->error == ECONNREFUSED)
-        api_add(&text, "they need the network namespace of the host");
-    else
-        api_add(&text, "they need the pid and user namespaces of the host, and a kernel with "
-                       "CONFIG_PROC_EVENTS");
-    warn(to, "events", &text);
+    warn_step(to, "pagemap", WORDS_OTHER,
+              "own and shared pages cannot be told apart in advance", "pagemap",
+              memory->pagemap_error);
+    if (memory->is_balancing)
+        to->hear(to->ctx, "numa_balancing",
+                 "automatic NUMA balancing is on and may move pages of all processes away "
+                 "again: sysctl kernel.numa_balancing=0 ends that");
 }
 
 static void warn_all(const listener *to, const cpubind_outcomes *report)
 {
-    warn_events(to, report);
+    warn_step(to, "events", WORDS_EVENTS,
+              "the watch sees new and renamed threads at the end of a period only: the kernel "
+              "sends no events",
+              report->no_events.what, report->no_events.error);
     warn_items(to, report);
     warn_irqs(to, report);
     warn_memory(to, report);
@@ -545,18 +387,11 @@ void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, 
     api_text text = {"", 0};
     if (others->n == 0)
         return;
-    api_add(&text, "the rules of this plan are %s, and ", rules);
-    if (others->n == 1)
-        api_add(&text, "process %d of this host is bound by the rules %s", (int)others->pid,
-                others->rules);
-    else
-        api_add(&text, "%d processes of this host are bound by other ones (%d by %s)",
-                (int)others->n, (int)others->pid, others->rules);
-    api_add(
-        &text,
-        ": they may have the same CPUs; export CPUBIND_RULES=%s or CPUBIND_RULES=%s for all "
-        "workers, or cpubind restore --all and bind anew",
-        rules, others->rules);
+    api_add(&text,
+            "the rules of this plan are %s, and those of process %d, one of %d with other "
+            "rules on this host, are %s: they may have the same CPUs; export CPUBIND_RULES=%s "
+            "or CPUBIND_RULES=%s for all workers, or cpubind restore --all and bind anew",
+            rules, (int)others->pid, (int)others->n, others->rules, rules, others->rules);
     hear(ctx, "other_rules", text.text);
 }
 
@@ -599,7 +434,7 @@ void api_warn_rest(const cpubind_outcomes *report, api_hear *hear, void *ctx)
 {
     api_text text = {"", 0};
     if (report->has_memory && report->memory.own_left > 0)
-        explain_memory(&report->memory, &text);
+        explain_memory(report, 0, &text);
     if (text.len > 0)
         hear(ctx, "memory", text.text);
 }
@@ -632,46 +467,12 @@ static const cpubind_item *failed_item(const api_bound *bound)
     return NULL;
 }
 
-static void explain_missing_process(int32_t pid, int error, api_text *why)
+/* Appends the path of the record of the process, or of the host. */
+static void add_record(const api_bound *bound, api_text *to)
 {
-    if (error == EPERM)
-        api_add(why,
-                "process %d is hidden from this user (/proc is mounted with hidepid): run "
-                "it as root",
-                (int)pid);
-    else if (error == ENOENT)
-        api_add(why, "/proc is not mounted here, or is empty: no process can be read");
-    else if (error == ESRCH)
-        api_add(why,
-                "there is no process %d here; a process of a container has another number "
-                "outside of it",
-                (int)pid);
-    else if (error == EINVAL)
-        api_add(why, "%d is the number of a thread: name its process (Tgid in /proc/%d/status)",
-                (int)pid, (int)pid);
-    else
-        api_add(why, "process %d cannot be read below /proc: %s", (int)pid, strerror(error));
-}
-
-static void explain_thread_refused(const api_bound *bound, const cpubind_item *item,
-                                   const cpubind_linux_fault *fault, api_text *why)
-{
-    api_add(why, "thread %d (%s) of process %d cannot be put on CPUs %s: ", (int)item->id,
-            item->name, (int)bound->pid, item->should ? item->should : "?");
-    if (strcmp(fault->what, "offline") == 0)
-        api_add(why, "some of them are offline");
-    else if (strcmp(fault->what, "kernel thread") == 0)
-        api_add(why, "the kernel allows nobody to move it");
-    else if (fault->error == EBUSY)
-        api_add(why, "a thread of SCHED_DEADLINE cannot be moved");
-    else if (strcmp(fault->what, "cpuset") == 0)
-        api_add(why, "its cpuset allows some of them only; plan inside of it: --allowed LIST "
-                     "(cpuset.cpus.effective of its cgroup)");
-    else if (fault->error == EINVAL)
-        api_add(why, "none of them is online and in its cpuset; plan inside of it: --allowed "
-                     "LIST (cpuset.cpus.effective of its cgroup)");
-    else if (!explain_refuser(fault->what, why))
-        api_add(why, "%s: %s", fault->what, strerror(fault->error));
+    char path[CPUBIND_PLACE_SIZE];
+    cpubind_bind_usual_path(bound->pid, NULL, path);
+    api_add(to, "%s", path);
 }
 
 /* Says which cpubind wrote a record whose form this one does not know: "FORM VERSION". */
@@ -680,7 +481,8 @@ static void add_form(const char *form, api_text *to)
     const char *const version = strchr(form, ' ');
     api_add(to,
             "has form %.*s, which cpubind %s wrote; this one, cpubind " CPUBIND_VERSION
-            ", does not know it and leaves it alone: ",
+            ", does not know it and leaves it alone: run the restore of that one or of a later "
+            "one",
             (int)strcspn(form, " "), *form ? form : "?", version ? version + 1 : "?");
 }
 
@@ -695,235 +497,176 @@ static void explain_host_record(const cpubind_outcomes *report,
     }
     cpubind_bind_usual_path(0, NULL, path);
     api_add(why, "the record of the interrupts of this host, %s, ", path);
-    if (*report->host_form) {
+    if (*report->host_form)
         add_form(report->host_form, why);
-        api_add(why, "run the restore of that one or of a later one");
-    } else if (fault->error == EILSEQ || fault->error == EFBIG)
+    else if (fault->error == EILSEQ || fault->error == EFBIG)
         api_add(why, "is damaged; if no interrupt is to be put back, remove it");
     else
         api_add(why, "cannot be read or written: %s", strerror(fault->error));
 }
 
-static void explain_refused(const api_bound *bound, const cpubind_linux_fault *fault,
-                            api_text *why)
-{
-    const cpubind_item *item = failed_item(bound);
-    if (strcmp(fault->what, CPUBIND_BIRTHS) == 0)
-        api_explain_births(bound->pid, why);
-    else if (item && item->kind == CPUBIND_ITEM_THREAD)
-        explain_thread_refused(bound, item, fault, why);
-    else if (strncmp(fault->what, "host.record", 11) == 0)
-        explain_host_record(report_of(bound), fault, why);
-    else if (!item && strcmp(fault->what, "interrupts") == 0)
-        api_add(why, "no interrupt can be bound: %s",
-                cpubind_no_irq_text(report_of(bound)->no_irq));
-    else if (item)
-        api_add(why, "%s %d (%s) cannot be put on CPUs %s: %s: %s", api_kind_word(item->kind),
-                (int)item->id, item->name, item->should ? item->should : "?", fault->what,
-                strerror(fault->error));
-    else
-        api_add(why, "process %d: %s: %s", (int)bound->pid, fault->what,
-                strerror(fault->error));
-}
-
-/* Appends the path of the record. */
-static void add_record(const api_bound *bound, api_text *to)
-{
-    char path[CPUBIND_PLACE_SIZE];
-    cpubind_bind_usual_path(bound->pid, NULL, path);
-    api_add(to, "%s", path);
-}
-
-/* Appends which line of a damaged record is wrong, and what was expected there. */
-static void add_line(const cpubind_linux_fault *fault, api_text *to)
-{
-    if (fault->line == 0)
-        api_add(to, "it is too long");
-    else if (strcmp(fault->what, "line") == 0)
-        api_add(to, "line %d begins with no word of a record", (int)fault->line);
-    else if (strcmp(fault->what, "end") == 0)
-        api_add(to, "line %d follows the last line, \"sum\"", (int)fault->line);
-    else if (strcmp(fault->what, "pid") == 0)
-        api_add(to, "line %d names another process", (int)fault->line);
-    else
-        api_add(to, "line %d should be a valid line \"%s\"", (int)fault->line, fault->what);
-}
-
-/* Explains a record that this version cannot read. */
-static void explain_damage(const api_bound *bound, const cpubind_linux_fault *fault,
-                           api_text *why)
-{
-    if (strcmp(fault->what, "form") == 0) {
-        api_add(why, "the record of process %d ", (int)bound->pid);
-        add_form(bound->other_path, why);
-        api_add(
-            why,
-            "run the restore of that one or of a later one, or remove the record if nothing "
-            "is to be put back: ");
-        add_record(bound, why);
-        return;
-    }
-    api_add(why, "the record of process %d is damaged: ", (int)bound->pid);
-    add_line(fault, why);
-    api_add(why, "; if nothing is to be put back, remove it: ");
-    add_record(bound, why);
-}
-
-/* Whether the record itself cannot be read, and not its folder. */
-static int is_of_record(const cpubind_linux_fault *fault)
-{
-    return strcmp(fault->what, "open") == 0 || strcmp(fault->what, "file") == 0 ||
-           strcmp(fault->what, "read") == 0;
-}
-
-/* Whether the file system takes no new file, whoever owns the folder. */
-static int is_of_file_system(int32_t error)
-{
-    return error == ENOSPC || error == EDQUOT || error == EROFS;
-}
-
-/* Explains what is wrong with the record, its lock, or the folder of both. */
-static int explain_state(const api_bound *bound, const cpubind_linux_fault *fault,
-                         api_text *why)
-{
-    const int is_record = is_of_record(fault);
-    const int is_read = is_record || bound->is_reading || bound->is_restoring;
-    if (bound->pid == 0) {
-        api_add(why,
-                "the records cannot be read (%s: %s); their folder must be owned by you and "
-                "writable by nobody else",
-                fault->what, strerror(fault->error));
-        return API_UNREADABLE;
-    }
-    if (bound->is_restoring && strcmp(fault->what, "remove") == 0) {
-        api_add(why, "process %d is put back, but its record cannot be removed (%s): it is ",
-                (int)bound->pid, strerror(fault->error));
-        add_record(bound, why);
-        return API_UNWRITTEN;
-    }
-    if (is_read)
-        api_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
-                fault->what, strerror(fault->error),
-                bound->is_reading ? "" : ", so nothing was changed");
-    else
-        api_add(why, "the changes could not be recorded (%s: %s), so nothing was changed; ",
-                fault->what, strerror(fault->error));
-    if (is_of_file_system(fault->error))
-        api_add(why, "its file system must be writable and have room: ");
-    else if (is_record)
-        api_add(why, "it must be a file, no link, owned by you and writable by nobody else: ");
-    else if (strcmp(fault->what, "folder") == 0)
-        api_add(why, "its folder must exist, be owned by you and writable by nobody else: ");
-    else if (strcmp(fault->what, "lock") == 0)
-        api_add(why,
-                "its lock, beside it, must be a file owned by you, no link, with one name: ");
-    else
-        api_add(why, "it is ");
-    add_record(bound, why);
-    return is_read ? API_UNREADABLE : API_UNWRITTEN;
-}
-
-/* Explains which step was refused, and whether the steps before it were undone. */
-static void explain_outcome(const api_options *options, const api_bound *bound,
+/* Says which step was refused, and whether the steps before it were undone. */
+static void explain_refused(const api_options *options, const api_bound *bound,
                             cpubind_linux_status status, const cpubind_linux_fault *fault,
                             api_text *why)
 {
     const cpubind_outcomes *report = report_of(bound);
-    explain_refused(bound, fault, why);
+    const cpubind_item *item = failed_item(bound);
+    if (strcmp(fault->what, CPUBIND_BIRTHS) == 0) {
+        api_explain_births(bound->pid, why);
+    } else if (strncmp(fault->what, "host.record", 11) == 0) {
+        explain_host_record(report, fault, why);
+    } else if (item) {
+        cpubind_item failed = *item;
+        failed.what = fault->what;
+        failed.error = fault->error;
+        explain_item(report, &failed, why);
+    } else if (strcmp(fault->what, "interrupts") == 0) {
+        api_add(why, "no interrupt can be bound: %s", cpubind_no_irq_text(report->no_irq));
+    } else {
+        api_add(why, "process %d: ", (int)bound->pid);
+        words_add_why(why, WORDS_OTHER, fault->what, fault->error);
+    }
     if (options->is_strict)
         api_add(why, "; --strict skips nothing");
-    if (status == CPUBIND_LINUX_ERR_UNDONE && report->n_not_restored > 0)
-        api_add(why, "; %d could not be put back: cpubind restore ",
-                (int)report->n_not_restored);
-    else if (status == CPUBIND_LINUX_ERR_UNDONE)
-        api_add(why, "; not all could be put back: cpubind restore ");
-    if (status == CPUBIND_LINUX_ERR_UNDONE && bound->pid == 0)
-        api_add(why, "--ended");
-    else if (status == CPUBIND_LINUX_ERR_UNDONE)
-        api_add(why, "--pid %d", (int)bound->pid);
-    else if (!bound->is_reading && !bound->is_watching)
-        api_add(why, "; all is as before");
-}
-
-/* Explains a process that only --force binds. */
-static void explain_not_forced(const api_bound *bound, const cpubind_linux_fault *fault,
-                               api_text *why)
-{
-    if (strcmp(fault->what, "init") == 0)
-        api_add(why, "process 1 is the init process, whose CPUs all later processes inherit");
-    else if (strcmp(fault->what, "zombie") == 0)
-        api_add(why, "process %d has ended and waits for its parent (a zombie)",
-                (int)bound->pid);
+    if (status != CPUBIND_LINUX_ERR_UNDONE) {
+        if (!bound->is_reading && !bound->is_watching)
+            api_add(why, "; all is as before");
+        return;
+    }
+    if (report->n_not_restored > 0)
+        api_add(why, "; %d could not be put back: ", (int)report->n_not_restored);
     else
-        api_add(why, "process %d is a thread of the kernel", (int)bound->pid);
-    api_add(why, ": name another process with --pid N, or bind it with --force");
+        api_add(why, "; not all could be put back: ");
+    if (bound->pid == 0)
+        api_add(why, "cpubind restore --ended");
+    else
+        api_add(why, "cpubind restore --pid %d", (int)bound->pid);
 }
 
-/* Explains that a file which says where this process runs cannot be read. */
-static void explain_own_files(const api_bound *bound, const cpubind_linux_fault *fault,
-                              api_text *why)
+/* Says what is wrong in a record that this version cannot read. */
+static void explain_damage(const api_bound *bound, const cpubind_linux_fault *fault,
+                           api_text *why)
 {
-    const char *const name = strcmp(fault->what, "pid namespace") == 0 ? "/proc/self/ns/pid"
-                             : strcmp(fault->what, "boot_id") == 0
-                                 ? "/proc/sys/kernel/random/boot_id"
-                                 : fault->what;
-    api_add(why, "%s cannot be read (%s)%s", name, strerror(fault->error),
-            bound->is_reading ? "" : ", so nothing was changed");
+    const int is_known = fault->line == 0 || strcmp(fault->what, "line") == 0 ||
+                         strcmp(fault->what, "end") == 0 || strcmp(fault->what, "pid") == 0;
+    api_add(why, "the record of process %d ", (int)bound->pid);
+    if (strcmp(fault->what, "form") == 0) {
+        add_form(bound->other_path, why);
+        api_add(why, "; if nothing is to be put back, remove it: ");
+        add_record(bound, why);
+        return;
+    }
+    api_add(why, "is damaged: ");
+    if (fault->line > 0)
+        api_add(why, "line %d: ", (int)fault->line);
+    if (is_known)
+        words_add_why(why, WORDS_DAMAGE, fault->line > 0 ? fault->what : "length", 0);
+    else
+        api_add(why, "a valid line \"%s\" belongs there", fault->what);
+    api_add(why, "; if nothing is to be put back, remove it: ");
+    add_record(bound, why);
 }
 
-/* Explains a record that is not this caller's to change. */
+/* Whether the record was to be read, not written. */
+static int is_to_read(const api_bound *bound, const cpubind_linux_fault *fault)
+{
+    return bound->pid == 0 || bound->is_reading || bound->is_restoring ||
+           strcmp(fault->what, "open") == 0 || strcmp(fault->what, "file") == 0 ||
+           strcmp(fault->what, "read") == 0;
+}
+
+/* Says what is wrong with the record, its lock, or the folder of both. */
+static int explain_state(const api_bound *bound, const cpubind_linux_fault *fault,
+                         api_text *why)
+{
+    const int is_read = is_to_read(bound, fault);
+    const int is_kept = bound->is_restoring && strcmp(fault->what, "remove") == 0;
+    if (is_kept)
+        api_add(why,
+                "process %d is put back, but its record cannot be removed: ", (int)bound->pid);
+    else if (bound->pid == 0)
+        api_add(why, "the records cannot be read: ");
+    else if (is_read)
+        api_add(why, "the record of process %d cannot be read: ", (int)bound->pid);
+    else
+        api_add(why, "the changes could not be recorded: ");
+    words_add_why(why, WORDS_RECORD, fault->what, fault->error);
+    if (bound->pid > 0) {
+        api_add(why, ": ");
+        add_record(bound, why);
+    }
+    if (!is_kept && !bound->is_reading)
+        api_add(why, "; nothing was changed");
+    return is_read && !is_kept ? API_UNREADABLE : API_UNWRITTEN;
+}
+
+/* Another cpubind, or the service, has the lock of the process. */
+static int explain_lock(const api_bound *bound, api_text *why)
+{
+    if (bound->is_service) {
+        api_add(why,
+                "the service (process %d) keeps process %d bound and does not answer; all "
+                "is as before: restart it (systemctl restart cpubind), or end it with "
+                "cpubind restore --all --service",
+                (int)bound->holder, (int)bound->pid);
+        return API_UNWRITTEN;
+    }
+    api_add(why, "another cpubind is at work on process %d, perhaps apply --watch",
+            (int)bound->pid);
+    if (bound->holder > 0)
+        api_add(why, ": it is process %d", (int)bound->holder);
+    api_add(why, "; wait until it has ended, or end it");
+    return API_REFUSED;
+}
+
+/* A record that is not this caller's to change. */
 static void explain_other_record(const api_bound *bound, const cpubind_linux_fault *fault,
                                  api_text *why)
 {
     if (strcmp(fault->what, "another namespace") == 0)
-        api_add(why,
-                "the record of process %d is of another pid or time namespace, where the "
-                "number is that of another process: it stays; restore it there",
-                (int)bound->pid);
+        api_add(why, "its record is of another pid or time namespace, where the number is that "
+                     "of another process: it stays; restore it there");
     else
         api_add(why,
-                "process %d is bound already by another user, whose record is %s: that user "
-                "has to restore it first: cpubind restore --pid %d",
-                (int)bound->pid, bound->other_path, (int)bound->pid);
+                "it is bound already by another user, whose record is %s: that user has to "
+                "restore it first: cpubind restore --pid %d",
+                bound->other_path, (int)bound->pid);
 }
+
+/* How a call has ended otherwise: what its fault is about, and the exit status. */
+static const struct ending {
+    cpubind_linux_status status;
+    unsigned about;
+    int exit;
+    const char *then;
+} endings[] = {{CPUBIND_LINUX_ERR_GONE, WORDS_PROCESS, API_UNREADABLE, ""},
+               {CPUBIND_LINUX_ERR_NOT_FORCED, WORDS_FORCE, API_REFUSED,
+                "; name another process with --pid N, or bind it with --force"},
+               {CPUBIND_LINUX_ERR_OPEN, WORDS_OTHER, API_UNREADABLE, "; nothing was changed"},
+               {CPUBIND_LINUX_OK, WORDS_OTHER, API_UNREADABLE, ""}};
 
 int api_explain_bind(const api_options *options, const api_bound *bound,
                      cpubind_linux_status status, const cpubind_linux_fault *fault,
                      api_text *why)
 {
-    if (api_is_out_of_files(fault->error) && status != CPUBIND_LINUX_ERR_REFUSED &&
-        status != CPUBIND_LINUX_ERR_UNDONE) {
-        api_add(why, "%s: %s, so nothing was changed; raise the limit: ulimit -n 1024",
-                fault->what, strerror(fault->error));
+    const struct ending *end = endings;
+    if (status == CPUBIND_LINUX_ERR_REFUSED || status == CPUBIND_LINUX_ERR_UNDONE) {
+        explain_refused(options, bound, status, fault, why);
+        return API_UNWRITTEN;
+    }
+    if (words_is_out_of_files(fault->error)) { /* no file is at fault then */
+        words_add_why(why, WORDS_OTHER, fault->what, fault->error);
+        api_add(why, "; nothing was changed");
         return API_UNREADABLE;
     }
     switch (status) {
-    case CPUBIND_LINUX_ERR_GONE:
-        explain_missing_process(bound->pid, fault->error, why);
-        return fault->error == ESRCH || fault->error == EINVAL ? API_REFUSED : API_UNREADABLE;
-    case CPUBIND_LINUX_ERR_BUSY:
-        if (bound->is_service) {
-            api_add(why,
-                    "the service (process %d) keeps process %d bound and does not answer; all "
-                    "is as before: restart it (systemctl restart cpubind), or end it with "
-                    "cpubind restore --all --service",
-                    (int)bound->holder, (int)bound->pid);
-            return API_UNWRITTEN;
-        }
-        api_add(why, "another cpubind is at work on process %d, perhaps apply --watch: ",
-                (int)bound->pid);
-        if (bound->holder > 0)
-            api_add(why, "it is process %d; ", (int)bound->holder);
-        api_add(why, "wait until it has ended, or end it");
-        return API_REFUSED;
-    case CPUBIND_LINUX_ERR_EXISTS:
-        explain_other_record(bound, fault, why);
-        return API_REFUSED;
-    case CPUBIND_LINUX_ERR_NOT_FORCED:
-        explain_not_forced(bound, fault, why);
-        return API_REFUSED;
+    case CPUBIND_LINUX_ERR_MEMORY:
+        return api_no_room(why);
     case CPUBIND_LINUX_ERR_STATE:
         return explain_state(bound, fault, why);
+    case CPUBIND_LINUX_ERR_BUSY:
+        return explain_lock(bound, why);
     case CPUBIND_LINUX_ERR_DAMAGED:
         explain_damage(bound, fault, why);
         return API_UNREADABLE;
@@ -932,18 +675,20 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         api_add(why, "; try again when it is less busy: cpubind restore --pid %d",
                 (int)bound->pid);
         return API_REFUSED;
-    case CPUBIND_LINUX_ERR_REFUSED:
-    case CPUBIND_LINUX_ERR_UNDONE:
-        explain_outcome(options, bound, status, fault, why);
-        return API_UNWRITTEN;
-    case CPUBIND_LINUX_ERR_OPEN:
-        explain_own_files(bound, fault, why);
-        return API_UNREADABLE;
-    case CPUBIND_LINUX_ERR_MEMORY:
-        return api_no_room(why);
     default:
-        api_add(why, "%s: %s: %s", cpubind_linux_status_text(status), fault->what,
-                strerror(fault->error));
-        return API_UNREADABLE;
+        break;
     }
+    if (bound->pid > 0)
+        api_add(why, "process %d: ", (int)bound->pid);
+    if (status == CPUBIND_LINUX_ERR_EXISTS) {
+        explain_other_record(bound, fault, why);
+        return API_REFUSED;
+    }
+    while (end->status != status && end->status != CPUBIND_LINUX_OK)
+        end++;
+    words_add_why(why, end->about, fault->what, fault->error);
+    api_add(why, "%s", end->then);
+    return status == CPUBIND_LINUX_ERR_GONE && (fault->error == ESRCH || fault->error == EINVAL)
+               ? API_REFUSED
+               : end->exit;
 }

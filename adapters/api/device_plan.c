@@ -133,7 +133,7 @@ int api_check_pools(const api_planned *p, const api_options *options, api_text *
     row = api_shown(&p->facts, &p->plan, first);
     api_explain_row(p, options, &row, why);
     if (n > 1)
-        api_add(why, ", and %d other%s none either", (int)n - 1, n > 2 ? "s have" : " has");
+        api_add(why, "; %d more like it", (int)n - 1);
     if ((unit[first].problem.code != CPUBIND_PROBLEM_TOO_FEW_CPUS ||
          unit[first].problem.need == 0) &&
         p->plan.rules == CPUBIND_RULES_REFERENCE)

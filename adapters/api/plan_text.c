@@ -388,8 +388,8 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
     if (row->tile >= 0)
         api_add(to, ", tile %d,", (int)row->tile);
     if (problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS && problem->need > 0)
-        api_add(to, " has no pool: %s: its roles need %d CPUs, it would have %d",
-                "fewer CPUs than the roles need", (int)problem->need, (int)problem->have);
+        api_add(to, " has no pool: its roles need %d CPU%s, it would have %d",
+                (int)problem->need, problem->need == 1 ? "" : "s", (int)problem->have);
     else
         api_add(to, " has no pool: the CPUs near it are not known, or none is allowed");
     if (row->on_bus->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)

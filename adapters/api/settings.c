@@ -135,22 +135,8 @@ int32_t api_settings_parse(const char *text, int32_t len, api_settings *out,
 /* Appends why a file could not be read, and what helps. */
 static void explain_file(const char *path, cpubind_linux_fault why, api_text *text)
 {
-    if (strcmp(why.what, "owner") == 0)
-        api_add(text, "%s belongs to another user than root; try: chown root %s", path, path);
-    else if (strcmp(why.what, "mode") == 0)
-        api_add(text, "others than its owner may write to %s; try: chmod go-w %s", path, path);
-    else if (strcmp(why.what, "length") == 0)
-        api_add(text, "%s has more than %d bytes", path, CPUBIND_CONF_MAX);
-    else if (strcmp(why.what, "kind") == 0)
-        api_add(text, "%s is no regular file", path);
-    else if (strcmp(why.what, "writer") == 0)
-        api_add(text, "%s is being written to; try again when it is complete", path);
-    else if (strcmp(why.what, "empty") == 0)
-        api_add(text,
-                "%s is empty; for the usual settings write a line \"# usual\", or remove it",
-                path);
-    else
-        api_add(text, "%s could not be read: %s", path, strerror(why.error));
+    api_add(text, "%s: ", path);
+    words_add_why(text, WORDS_SETTINGS, why.what, why.error);
 }
 
 static int is_empty(const cpubind_bytes *bytes)

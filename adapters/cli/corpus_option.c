@@ -115,30 +115,13 @@ static int find_corpus(const api_options *options, char path[CLI_PATH_MAX], api_
 static int file_failed(const char *path, int is_written, cpubind_linux_fault fault,
                        api_text *why)
 {
-    static const struct {
-        int error;
-        const char *text;
-    } rows[] = {
-        {EINVAL, "it is no regular file"},
-        {ELOOP, "it is a symbolic link; name another with --db FILE"},
-        {ENOENT, "No such file or directory; " MADE_BY},
-        {EFBIG, "it is larger than 256 MiB"},
-    };
-    const char *text = strerror(fault.error);
-    for (size_t i = 0; !is_written && i < sizeof rows / sizeof *rows; i++)
-        if (fault.error == rows[i].error)
-            text = rows[i].text;
-    if (fault.error == EBUSY)
-        text =
-            strcmp(fault.what, "journal") == 0
-                ? "SQLite has a -journal or -wal beside it: another program writes it, or "
-                  "was interrupted; try again, or if you trust the file, use a copy without it"
-                : "another process has changed it; try again";
     if (is_written)
-        api_add(why, "\"%s\" could not be written: %s%s%s; nothing has changed", path,
-                fault.error == EBUSY ? "" : fault.what, fault.error == EBUSY ? "" : ": ", text);
+        api_add(why, "\"%s\" could not be written: ", path);
     else
-        api_add(why, "the corpus \"%s\" cannot be opened: %s", path, text);
+        api_add(why, "the corpus \"%s\" cannot be opened: ", path);
+    words_add_why(why, is_written ? WORDS_CORPUS : WORDS_FILE, fault.what, fault.error);
+    if (is_written)
+        api_add(why, "; nothing has changed");
     return is_written && fault.error != EBUSY ? API_UNWRITTEN : API_UNREADABLE;
 }
 

@@ -25,7 +25,7 @@ static int read_file(const cpubind_source *source, cli_kubelet_file file, words_
     if (input.state == CPUBIND_INPUT_PRESENT)
         *out = cli_kubelet_read(file, input.data, input.len, &reason);
     else if (input.state == CPUBIND_INPUT_FAILED)
-        api_add(&reason, "%s: %s", input.why, strerror(input.error));
+        words_add_why(&reason, WORDS_INPUT, input.why, input.error);
     else if (input.state != CPUBIND_INPUT_ABSENT)
         api_add(&reason, "it is too long");
     if (reason.len > 0)

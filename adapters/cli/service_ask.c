@@ -27,21 +27,9 @@ static void explain(cpubind_linux_fault why, int32_t pid, const char *path, api_
     api_add(text, "the service");
     if (pid > 0)
         api_add(text, " (process %d)", (int)pid);
-    if (why.error == ECONNREFUSED)
-        api_add(text, " has ended and left its socket, %s; it binds again when it starts",
-                path);
-    else if (why.error == ETIMEDOUT && strcmp(why.what, "work") == 0)
-        api_add(text, " has been at work for %d s", CPUBIND_ANSWER_LIMIT_MS / 1000);
-    else if (why.error == ETIMEDOUT)
-        api_add(text, " does not answer: it is stopped or hangs");
-    else if (why.error == ENOMSG)
-        api_add(text,
-                " gives no answer: it has just ended, has clients enough, or is of an older "
-                "version that does not know the request: restart it");
-    else if (why.error == EPERM)
-        api_add(text, " is not asked: others than its user could have made %s", path);
-    else
-        api_add(text, " could not be asked: %s: %s", why.what, strerror(why.error));
+    api_add(text, " ");
+    words_add_why(text, WORDS_SERVICE, why.what, why.error);
+    api_add(text, " (%s)", path);
 }
 
 const char *cli_explain_silence(cpubind_linux_fault why, const cpubind_asking *asking)

@@ -581,21 +581,12 @@ static words_value *refusal_json(int status, const char *text)
 /* The same where the peer may not ask for it, or the process is another one. */
 static words_value *refused_json(const cpubind_asked *asked, cpubind_linux_fault why)
 {
+    const int has_ended = why.error == ESRCH || why.error == ESTALE;
     api_text text = {"", 0};
-    const int is_process = strcmp(why.what, "process") == 0;
-    if (why.error == EPERM && strcmp(why.what, "user") == 0)
-        api_add(&text, "the service does this for root alone: try sudo");
-    else if (why.error == EPERM && strcmp(why.what, "namespace") == 0)
-        api_add(&text, "the service is of another pid namespace, and process numbers of this "
-                       "one are others there: ask it from the host");
-    else if (why.error == EPERM && is_process)
-        api_add(&text, "process %d belongs to another user: run it as root", (int)asked->pid);
-    else if (why.error == ESRCH || why.error == ESTALE)
-        api_add(&text, "process %d has ended", (int)asked->pid);
-    else
-        api_add(&text, "process %d: %s: %s", (int)asked->pid, why.what, strerror(why.error));
-    return refusal_json(why.error == ESRCH || why.error == ESTALE ? API_REFUSED : API_UNWRITTEN,
-                        text.text);
+    if (why.error != EPERM || strcmp(why.what, "process") == 0)
+        api_add(&text, "process %d ", (int)asked->pid);
+    words_add_why(&text, WORDS_ASKED, why.what, why.error);
+    return refusal_json(has_ended ? API_REFUSED : API_UNWRITTEN, text.text);
 }
 
 static words_value *no_memory_json(void)

@@ -86,17 +86,10 @@ static void add_threads(api_text *to, const cpubind_status_worker *w)
 static void add_fault(api_text *to, const cli_status *s, const cpubind_status_worker *w)
 {
     const api_bound bound = {.pid = w->worker->pid, .is_reading = 1};
-    const char *what = w->fault.what ? w->fault.what : "";
     if (w->status != CPUBIND_LINUX_OK)
         (void)api_explain_bind(s->options, &bound, w->status, &w->fault, to);
-    else if (strcmp(what, "pid namespace") == 0)
-        api_add(to, "its number is of another pid namespace; run cpubind on the host");
-    else if (strcmp(what, "hidden") == 0)
-        api_add(to, "/proc hides this process from this user");
-    else if (strcmp(what, "plan") == 0)
-        api_add(to, "it is not bound, and there is no pool to compare it with");
     else
-        api_add(to, "%s: %s", what, strerror(w->fault.error));
+        words_add_why(to, WORDS_WORKER, w->fault.what, w->fault.error);
 }
 
 /* == Text =================================================================== */

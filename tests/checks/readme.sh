@@ -349,7 +349,7 @@ sentences_are_those_of_the_command() {
     grep '^|' adapters/cli/MESSAGES.md | grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' |
         grep . >"$out/sentences"
     # Joins the lines of a string in the source.
-    cat adapters/cli/*.c adapters/api/*.c | tr '\n' ' ' | sed 's/" *"//g' >"$out/source"
+    cat adapters/cli/*.c adapters/api/*.c adapters/words/*.c | tr '\n' ' ' | sed 's/" *"//g' >"$out/source"
     [ "$(wc -l <"$out/sentences")" -ge 10 ] || return 1
     while read -r sentence; do
         grep -qF -e "$sentence" "$out/source" || {

@@ -67,7 +67,7 @@ names_other_rules() {
             --allowed 0-47 --any-arch || return 1
     done
     says 0 bound apply_all &&
-        said "the rules of this plan are reference, and process $sleeper of this host is bound by"
+        said "the rules of this plan are reference, and those of process $sleeper, one of 1 with"
     result=$?
     end_worker "$sleeper"
     return $result

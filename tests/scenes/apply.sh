@@ -210,7 +210,7 @@ other_rules_are_said() {
     # shellcheck disable=SC2086
     "$CPUBIND" apply --pid "$sleeper" $host --memory none --npu 5 --quiet --rules near &&
         says 0 "process $worker, npu0" apply --npu 0 &&
-        grep -q "^cpubind: warning: the rules of this plan are reference, and process $sleeper of this host is bound by the rules near" "$out/err" &&
+        grep -q "^cpubind: warning: the rules of this plan are reference, and those of process $sleeper, one of 1 with other rules on this host, are near" "$out/err" &&
         says 0 "" apply --npu 0 --json && has '.warnings[0].code' other_rules &&
         says 0 "process $worker, npu0" apply --npu 0 --rules near &&
         ! grep -q "the rules of this plan" "$out/err"
@@ -257,7 +257,7 @@ check "without --pid a parent is bound that is a shell or a runtime" \
 init_is_not_bound() {
     by='"$@"; exit $?'
     set -- "$CPUBIND" apply $host --memory none --npu 0
-    refuses 1 "process 1 is the init process" unshare -pf --mount-proc sh -c "$by" sh "$@" &&
+    refuses 1 "inherit the CPUs of the init process" unshare -pf --mount-proc sh -c "$by" sh "$@" &&
         no_record && says 0 "process 1 " unshare -pf --mount-proc sh -c "$by" sh "$@" --force &&
         rm /run/cpubind/1.record && refuses 1 "is not visible here (another pid namespace)" \
         unshare -pf --mount-proc "$@"
@@ -267,7 +267,7 @@ check "the init process is bound with --force alone" init_is_not_bound
 # shellcheck disable=SC2086
 zombies_are_not_bound() {
     start_zombie && set -- "$CPUBIND" apply --pid "$zombie" $host --memory none --npu 0 &&
-        refuses 1 "process $zombie has ended and waits for its parent (a zombie)" "$@" &&
+        refuses 1 "process $zombie: it has ended and waits for its parent (a zombie)" "$@" &&
         no_record && says 0 "npu0" "$@" --force
     result=$?
     end_worker "$sleeper"
@@ -308,9 +308,9 @@ fi
 ended_processes_are_named() {
     end_worker
     for command in apply verify restore; do
-        refuses 1 "there is no process $worker here" $command || return 1
+        refuses 1 "process $worker: there is no such process here" $command || return 1
     done
-    refuses 1 "there is no process $worker here" apply --npu 0 && no_record
+    refuses 1 "process $worker: there is no such process here" apply --npu 0 && no_record
 }
 check_worker "a process that has ended is refused" ended_processes_are_named
 

@@ -286,7 +286,7 @@ ends_are_said() { # command, argument ...
         grep -q "^process $worker, " "$out/said" && break # all was done
         cat "$out/err"
         echo "end $n_end of $*: $got"
-        [ $got -eq 1 ] && grep -q "process $worker has ended\|there is no process $worker here" \
+        [ $got -eq 1 ] && grep -q "process $worker:* *\(it \)*has ended\|process $worker: there is no such" \
             "$out/err" && end_worker || return 1
     done
     end_worker
@@ -302,7 +302,7 @@ check "and verify" ends_are_said verify --root "$host" --pci 0000:01:00.0 --memo
 zombies_are_said() {
     start_zombie && worker=$zombie && says 1 "process $zombie has ended" verify &&
         says 1 "process $zombie has ended" on_host verify &&
-        says 1 "process $zombie has ended" on_host apply
+        says 1 "process $zombie: it has ended" on_host apply
 }
 check "verify and apply say of a zombie that it has ended" zombies_are_said
 finish

@@ -33,7 +33,7 @@ is_waiting() { # output
 }
 
 is_late() { # output
-    grep -q "irq 400 (mailbox) and 3 more stay where they are: .* is in use by another cpubind" \
+    grep -q "interrupt 400 (mailbox): .* is in use by another cpubind; 3 more like it" \
         "$out/$1"
 }
 

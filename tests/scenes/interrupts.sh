@@ -193,14 +193,14 @@ of_a_cpu_that_went() {
 a_refused_interrupt_unbinds_nobody() {
     for error in 28 16 22 5; do
         echo "402/smp_affinity_list $error" >"$out/refused"
-        CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq): " apply --npu 0 &&
+        CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq)" apply --npu 0 &&
             is_at worker $main &&
             [ "$(cat "$live"/proc/irq/40[0-3]/smp_affinity_list | paste -sd' ')" = "145 144 100 145" ] &&
             says 0 "" apply --npu 0 &&
             are_bound 400 && says 0 "" restore && are_free 400 && all_is_free || return 1
     done
     echo "402/smp_affinity_list 28" >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 0 "CPU 145 has no free interrupt vector" apply --npu 0 &&
+    CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq), CPUs 145: no free interrupt vector" apply --npu 0 &&
         says 0 "" restore && are_free 400
 }
 

@@ -76,7 +76,7 @@ bans() { # exit status, words, argument ...
 
 # The ban fails, and everything else is done; the list is as it was.
 ban_fails() { # words
-    bans 0 "irqbalance (process $daemon) could not be changed: $1" &&
+    bans 0 "process $daemon (irqbalance): $1" &&
         said "irqbalance runs and moves the interrupts away" && is_at acl_thread $acl && bans_are 17
 }
 
@@ -127,7 +127,7 @@ it_is_found_by_its_socket() {
 }
 
 without_a_socket_it_is_said() {
-    bans 0 "could not be changed: its socket is not visible here; run it on the host, or stop irqbalance there"
+    bans 0 "(irqbalance): its socket is not visible here; run it on the host, or stop irqbalance there"
 }
 
 # A process of root comes first: anybody may have that name.
@@ -161,7 +161,7 @@ print("ready", flush=True)
 while True:
     s.accept()' "$path" >"$out/listens" &
     other=$!
-    becomes grep -q ready "$out/listens" && bans 0 "could not be changed: ban: Protocol error"
+    becomes grep -q ready "$out/listens" && bans 0 "(irqbalance): ban: Protocol error"
     result=$?
     end_worker $other
     return $result
@@ -172,7 +172,7 @@ while True:
 answers_without_sense_are_errors() {
     how nonsense && ban_fails "ban: Protocol error" && how chatter &&
         ban_fails "ban: Protocol error" &&
-        how nobody && ban_fails "Permission denied" && lists_were_sent 2
+        how nobody && ban_fails "ban: Permission denied" && lists_were_sent 2
 }
 
 a_silent_daemon_is_waited_for() {
@@ -193,7 +193,7 @@ a_stopped_daemon_is_sent_nothing() {
 # It reads 500 bytes of a command: a longer list is not sent.
 a_long_list_is_not_sent() {
     # shellcheck disable=SC2046
-    bans 0 "could not be changed: ban: Message too long" && lists_were_sent 0 &&
+    bans 0 "(irqbalance): ban: Message too long" && lists_were_sent 0 &&
         bans_are $(seq 1000 1110)
 }
 
@@ -207,7 +207,7 @@ changes_of_others_are_kept() {
 }
 
 changes_without_end_are_given_up() {
-    how rival 99 && bans 0 "could not be changed: ban: Protocol error" && lists_were_sent 4
+    how rival 99 && bans 0 "(irqbalance): ban: Protocol error" && lists_were_sent 4
 }
 
 # Commands at once, and what they undo.
@@ -279,7 +279,7 @@ a_watch_asks_the_next_daemon() {
 # What apply cannot do, it undoes: bans, too.
 a_failure_undoes_it() {
     echo "402/smp_affinity_list 5" >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 4 "Input/output error" apply --npu 0 --irqbalance ban --strict &&
+    CPUBIND_REFUSED=$out/refused says 4 "refuses to move it" apply --npu 0 --irqbalance ban --strict &&
         bans_are 17 && irqs_are_free && all_is_free
 }
 

@@ -84,7 +84,7 @@ end_watch() {
 
 # -- CPUs that go and come -------------------------------------------------------
 
-offline='(plain) is not on all of its CPUs, 2-3: some are offline'
+offline='(plain) is not on all of its CPUs, 2-3: some of its CPUs are offline'
 
 a_watch_follows_them() {
     watch && online 0-2,4-7 3 && becomes watched "$offline" 1 && verified 0 2 part 4 right &&
@@ -95,7 +95,7 @@ a_watch_follows_them() {
     cpuset 0-2,5-7 && becomes watched "its cpuset allows some of them only" 1 &&
         becomes verified 1 2 wrong 2 wrong && cpuset 0-7 && becomes are_at 2-3 4 &&
         all_are_right && cpuset 5-6 &&
-        becomes watched "(plain): none of its CPUs, 2-3, is online and in its cpuset" 1 &&
+        becomes watched "(plain), CPUs 2-3: none of its CPUs is online and in its cpuset" 1 &&
         cpuset 0-7 && becomes are_at 2-3 4 && end_watch
 }
 
@@ -121,7 +121,7 @@ what_the_kernel_has_moved_is_free() {
     for now in 5-6 3,6 4,7 0-1,3-7; do
         says 0 "" apply && cpuset $now && is_put_back && cpuset 0-7 && all_is_free || return 1
     done
-    watch && cpuset 5-6 && becomes watched "none of its CPUs, 2-3, is online and in its cpuset" 1 &&
+    watch && cpuset 5-6 && becomes watched "none of its CPUs is online and in its cpuset" 1 &&
         kill "$watcher" && wait "$watcher"
     is_put_back && cpuset 0-7 && all_is_free || return 1
     # The last of its CPUs goes offline, and it is asked to run: it has all then. Before 6.2 it

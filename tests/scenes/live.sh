@@ -70,14 +70,14 @@ check_worker "--threads reference leaves the mailbox and the threads of the prod
 # -- What may fail ---------------------------------------------------------------
 
 irqs_read_only() {
-    says 0 "/proc/irq may not be written from here (Read-only file system)" apply --npu 0 &&
+    says 0 "/proc/irq may not be written from here (write smp_affinity_list: Read-only file system)" apply --npu 0 &&
         said 'cpubind: warning: interrupt 400 (mailbox): ' && is_on "$worker" $main &&
         irqs_are_free && says 0 "put back" restore && is_on "$worker" "$all"
 }
 
 # What is skipped otherwise fails the command, and is undone.
 strict_skips_nothing() {
-    refuses 4 "irq 400 (mailbox) cannot be put on CPUs 145: write smp_affinity_list: Read-only file" \
+    refuses 4 "interrupt 400 (mailbox) cannot be put on CPUs 145: /proc/irq may not be written from here" \
         apply --npu 0 --strict && said "--strict skips nothing; all is as before" && all_is_free
 }
 

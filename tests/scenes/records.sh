@@ -24,7 +24,7 @@ folder_is_ours_alone() {
     for way in "chmod 777" "chmod 775" "chown 65534"; do
         rm -rf /run/cpubind && mkdir /run/cpubind && $way /run/cpubind &&
             refuses 4 "nothing was" apply --npu 0 && no_record &&
-            refuses 3 "the records cannot be read (folder: " "$CPUBIND" restore --all ||
+            refuses 3 "the records cannot be read: folder: " "$CPUBIND" restore --all ||
             return 1
     done
     rm -r /run/cpubind
@@ -56,14 +56,14 @@ record_is_a_file_of_ours() {
 check_worker "a record that is no file of the user is refused" record_is_a_file_of_ours
 
 lock_is_a_file_of_ours() {
-    is_in_the_way "$worker.record.lock" 4 "the changes could not be recorded (lock: "
+    is_in_the_way "$worker.record.lock" 4 "the changes could not be recorded: lock: "
 }
 check_worker "a lock that is no file of the user is refused" lock_is_a_file_of_ours
 
 record_without_room() {
     folder=/run/cpubind
     mkdir -p $folder && mount -t tmpfs -o ro,mode=755 tmpfs $folder &&
-        refuses 4 "(lock: Read-only file system), so nothing was changed; its file system must be \
+        refuses 4 "lock: Read-only file system; its file system must be \
 writable and have room: $folder/$worker.record" apply --npu 0
     room_status=$?
     umount $folder && mount -t tmpfs -o size=4k,mode=755 tmpfs $folder || return 1
@@ -138,7 +138,7 @@ squatted_place() {
     place=/tmp/cpubind-65534 && rm -rf $place /run/user/65534 && start_users_worker || return 1
     for way in "mkdir -m 700" "ln -s $out" "touch" "install -d -o 65534 -m 777"; do
         $way $place || return 1
-        refuses 4 "so nothing was changed; its folder must exist, be owned by you and writable by \
+        refuses 4 "its folder must exist, be owned by you and writable by \
 nobody else: $place/$worker.record" of_user apply $host --npu 0 --memory none && rm -rf $place || return 1
     done
     mkdir -m 777 /tmp/open && refuses 4 "nobody else: /tmp/open/cpubind-65534/" of_user \
@@ -162,11 +162,11 @@ damaged_record() {
     lines=$(($(wc -l <"$state")))
     was=$(grep -n '^before ' "$state" | cut -d: -f1)
     thread=$(grep -n -m 1 '^thread ' "$state" | cut -d: -f1)
-    says_line "$was should be a valid line \"before\"" "$(sed 's/^before .*/before x/' "$out/good")" &&
-        says_line "$was should be a valid line \"before\"" "$(grep -v '^before ' "$out/good")" &&
-        says_line "$thread begins with no word of a record" "$(sed 's/^thread/&s/' "$out/good")" &&
-        says_line "$lines should be a valid line \"sum\"" "$(sed 's/^npu 0/npu 1/' "$out/good")" &&
-        says_line "1 should be a valid line \"cpubind-record\"" "kept" || return 1
+    says_line "$was: a valid line \"before\" belongs there" "$(sed 's/^before .*/before x/' "$out/good")" &&
+        says_line "$was: a valid line \"before\" belongs there" "$(grep -v '^before ' "$out/good")" &&
+        says_line "$thread: it begins with no word of a record" "$(sed 's/^thread/&s/' "$out/good")" &&
+        says_line "$lines: a valid line \"sum\" belongs there" "$(sed 's/^npu 0/npu 1/' "$out/good")" &&
+        says_line "1: a valid line \"cpubind-record\" belongs there" "kept" || return 1
     for text in "" "cpubind-record" "[]" "kept" "$(sed 's/^thread/&s/' "$out/good")"; do
         printf %s "$text" >"$state"
         for command in "apply --npu 0" verify restore; do

@@ -9,9 +9,9 @@ use_npus
 
 # shellcheck disable=SC2086
 another_users_process() {
-    refuses 4 "it belongs to another user: run it as root; all is as before" $user "$CPUBIND" \
+    refuses 4 "it belongs to another user: run it as root, with the capability SYS_NICE; all is as before" $user "$CPUBIND" \
         apply --pid "$worker" $host --npu 0 --memory none &&
-        grep -q "^cpubind: thread $worker (worker) of process $worker cannot be put on" \
+        grep -q "^cpubind: thread $worker (worker) cannot be put on" \
             "$out/err" && all_is_free && apply --npu 0 &&
         says 0 "process $worker, npu0: as it should be" $user "$CPUBIND" verify \
             --pid "$worker" $host --npu 0
@@ -37,7 +37,7 @@ fi
 
 # shellcheck disable=SC2086
 hidden_process() {
-    refuses 3 "process $worker is hidden from this user (/proc is mounted with hidepid)" \
+    refuses 3 "process $worker: it is hidden from this user (/proc is mounted with hidepid)" \
         unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' sh $user \
         "$CPUBIND" apply --pid "$worker" $host --npu 0 --memory none && all_is_free
 }
@@ -57,7 +57,7 @@ check_worker "an empty /proc is named" empty_proc
 another_namespace() {
     for command in "apply $host --npu 0" verify restore; do
         # shellcheck disable=SC2086
-        refuses 1 "there is no process $worker here; a process of a container has another number outside of it" \
+        refuses 1 "process $worker: there is no such process here; a process of a container has another number outside of it" \
             unshare -p -f --mount-proc "$CPUBIND" $command --pid "$worker" || return 1
     done
     all_is_free
@@ -81,7 +81,7 @@ narrow_cpuset() {
         "its cpuset allows some of them only; plan inside of it: --allowed LIST" \
         apply --npu 0 --strict && no_record && is_on "$worker" 0-155 &&
         rm -f "$CPUBIND_SHIM"/[0-9]* &&
-        CPUBIND_SHIM_CPUSET=0-63 says 4 "none of them is online and in its cpuset" apply --npu \
+        CPUBIND_SHIM_CPUSET=0-63 says 4 "none of its CPUs is online and in its cpuset" apply --npu \
             0 &&
         no_record && rm -f "$CPUBIND_SHIM"/[0-9]* &&
         CPUBIND_SHIM_CPUSET=0-155 says 0 \

@@ -126,7 +126,7 @@ starts_with_what_there_is() {
         set -- $user env TMPDIR=/nowhere LOCAL_RANK=0 "$CPUBIND" run $host $way
         says 7 "" "$@" -- sh -c 'exit 7' || return 1
         [ $way = --tree ] && continue
-        said ": No such file or directory), so nothing was changed; its folder must exist, be \
+        said ": No such file or directory; its folder must exist, be \
 owned by you and writable by nobody else: /nowhere/cpubind-65534/" &&
             said "warning: the command is started without being bound" &&
             refuses 125 "/nowhere/cpubind-65534/" "$@" --strict -- true || return 1

@@ -177,7 +177,7 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
         cpubind_read_text(b->sys, b->root.fd, INPUT_BOOT, b->boot, sizeof b->boot, &len).error;
     b->boot[error ? 0 : strcspn(b->boot, "\n")] = '\0';
     if (error && error != ENOENT)
-        return cpubind_fault_of(error, error == ENOMEM ? "memory" : "boot_id");
+        return cpubind_fault_of(error, error == ENOMEM ? "memory" : "/" INPUT_BOOT);
     return cpubind_namespaces_read(&b->root, &b->space);
 }
 
@@ -231,8 +231,7 @@ static cpubind_linux_status status_of_open(cpubind_linux_fault why)
         return CPUBIND_LINUX_ERR_GONE;
     if (strncmp(why.what, "another ", 8) == 0)
         return CPUBIND_LINUX_ERR_EXISTS;
-    if (strcmp(why.what, "/") == 0 || strcmp(why.what, "boot_id") == 0 ||
-        strcmp(why.what, "pid namespace") == 0)
+    if (*why.what == '/')
         return CPUBIND_LINUX_ERR_OPEN;
     return cpubind_record_status(why);
 }

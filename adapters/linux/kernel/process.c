@@ -31,7 +31,7 @@
 static cpubind_linux_fault read_namespace(cpubind_root *root, const char *name, uint64_t first,
                                           uint64_t *out)
 {
-    static const char what[] = "pid namespace";
+    static const char what[] = "/proc/self/ns/pid";
     char path[32], link[64] = "";
     const char *inode;
     ssize_t n;

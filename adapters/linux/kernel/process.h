@@ -37,7 +37,7 @@ static inline int cpubind_is_same_space(cpubind_namespaces a, cpubind_namespaces
 
 /* Reads those of this process. Rules: pid_namespaces(7), time_namespaces(7).
  *   in      root: "/"
- *   errors  those of readlinkat(2), "pid namespace"; EILSEQ: the text is no such link. The
+ *   errors  those of readlinkat(2), "/proc/self/ns/pid"; EILSEQ: the text is no such link. The
  *           namespace is not known then, and no number of a process can be trusted */
 cpubind_linux_fault cpubind_namespaces_read(cpubind_root *root, cpubind_namespaces *out);
 
