@@ -96,6 +96,9 @@ int cli_groups(int argc, char **argv);
 /* Opens the host that the options name. Returns the exit status, with the reason in *why. */
 int cli_open_host(const api_options *options, api_host *out, api_text *why);
 
+/* Keeps an open host for the next cli_open_host, which is of the same options. */
+void cli_keep_host(const api_host *host);
+
 /* Opens a snapshot: a folder, or a .host or .host.gz file. The caller closes *out. */
 int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, api_text *why);
 

@@ -558,7 +558,7 @@ static int take_settings(enum api_command command, api_options *o, api_text *why
     status = cli_open_host(o, &host, why);
     if (status == API_DONE)
         status = api_take_settings(&host.source, (int)command, o, why);
-    api_close_host(&host);
+    cli_keep_host(&host);
     return status;
 }
 

@@ -128,9 +128,20 @@ static int open_folder(const char *path, api_host *out, api_text *why)
     return status;
 }
 
+/* The host that the settings of a command came from, until it opens it. */
+static api_host kept;
+
+void cli_keep_host(const api_host *host)
+{
+    kept = *host;
+}
+
 int cli_open_host(const api_options *options, api_host *out, api_text *why)
 {
-    memset(out, 0, sizeof *out);
+    *out = kept;
+    memset(&kept, 0, sizeof kept);
+    if (out->source.read)
+        return API_DONE;
     if (options->fixture)
         return open_in_corpus(options, out, why);
     if (options->root)
