@@ -545,9 +545,6 @@ api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row);
 /* Appends figures as text, a line each. */
 void api_put_quality(api_out *to, const char *noun, api_figures figures);
 
-/* Near CPUs of 100 CPUs in pools, rounded down; -1: not known, or there are no pools. */
-int32_t api_near_percent(api_figures figures);
-
 /* The figure of a key of JSON; -1: not known, or no such key. */
 int32_t api_figure(api_figures figures, const char *key);
 

@@ -33,7 +33,7 @@ static const figure figures[] = {
 #undef API_X
 };
 
-enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0 };
+enum { N_FIGURE = sizeof figures / sizeof *figures };
 
 static int32_t percent_of(const cpubind_quality *q)
 {
@@ -49,11 +49,6 @@ static int32_t number_of(api_figures of, int32_t i)
     const int32_t numbers[] = {FIGURE_LIST(API_X)};
 #undef API_X
     return of.quality && (of.is_placed || !figures[i].is_of_place) ? numbers[i] : -1;
-}
-
-int32_t api_near_percent(api_figures of)
-{
-    return number_of(of, NEAR_PERCENT);
 }
 
 /* Whether the CPUs near a device, or its node, are known. */

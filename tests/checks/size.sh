@@ -31,7 +31,7 @@ adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1547    5600
-adapters/api            9045    1000
+adapters/api            9040    1000
 adapters/doctor         2679    2000
 adapters/measure        2020    1700
 adapters/cli           13220    7500
