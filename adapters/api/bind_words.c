@@ -604,20 +604,18 @@ static int explain_state(const api_bound *bound, const cpubind_linux_fault *faul
 /* Another cpubind, or the service, has the lock of the process. */
 static int explain_lock(const api_bound *bound, api_text *why)
 {
-    if (bound->is_service) {
-        api_add(why,
-                "the service (process %d) keeps process %d bound and does not answer; all "
-                "is as before: restart it (systemctl restart cpubind), or end it with "
-                "cpubind restore --all --service",
-                (int)bound->holder, (int)bound->pid);
-        return API_UNWRITTEN;
-    }
+    if (bound->is_service)
+        return words_fail(
+            API_UNWRITTEN, why,
+            "the service (process %d) keeps process %d bound and does not answer; all "
+            "is as before: restart it (systemctl restart cpubind), or end it with "
+            "cpubind restore --all --service",
+            (int)bound->holder, (int)bound->pid);
     api_add(why, "another cpubind is at work on process %d, perhaps apply --watch",
             (int)bound->pid);
     if (bound->holder > 0)
         api_add(why, ": it is process %d", (int)bound->holder);
-    api_add(why, "; wait until it has ended, or end it");
-    return API_REFUSED;
+    return words_fail(API_REFUSED, why, "; wait until it has ended, or end it");
 }
 
 /* A record that is not this caller's to change. */
@@ -657,8 +655,7 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
     }
     if (words_is_out_of_files(fault->error)) { /* no file is at fault then */
         words_add_why(why, WORDS_OTHER, fault->what, fault->error);
-        api_add(why, "; nothing was changed");
-        return API_UNREADABLE;
+        return words_fail(API_UNREADABLE, why, "; nothing was changed");
     }
     switch (status) {
     case CPUBIND_LINUX_ERR_MEMORY:
@@ -672,9 +669,9 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         return API_UNREADABLE;
     case CPUBIND_LINUX_ERR_BIRTHS:
         api_explain_births(bound->pid, why);
-        api_add(why, "; try again when it is less busy: cpubind restore --pid %d",
-                (int)bound->pid);
-        return API_REFUSED;
+        return words_fail(API_REFUSED, why,
+                          "; try again when it is less busy: cpubind restore --pid %d",
+                          (int)bound->pid);
     default:
         break;
     }

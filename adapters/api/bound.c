@@ -80,11 +80,10 @@ static int read_allowed(api_options *options, const api_bound *bound, api_text *
     options->allowed.item = list.out;
     if (status.state == CPUBIND_INPUT_PRESENT)
         (void)cpubind_status_parse(status.data, status.len, CPUBIND_MAX_CPUS, &list, NULL);
-    if (list.n == 0) {
-        api_add(why, "the CPUs that the process may use are not known: /proc/<pid>/status "
-                     "cannot be read; name them with --allowed LIST");
-        return API_UNREADABLE;
-    }
+    if (list.n == 0)
+        return words_fail(API_UNREADABLE, why,
+                          "the CPUs that the process may use are not known: /proc/<pid>/status "
+                          "cannot be read; name them with --allowed LIST");
     options->allowed.n = list.n;
     options->request.allowed = list.out;
     options->request.n_allowed = list.n;

@@ -224,20 +224,45 @@ static void add_asked(const api_name *name, api_text *to)
         api_add(to, "%s%d", name->noun ? name->noun : "device ", (int)name->number);
 }
 
-/* Says that a name is that of no device, or may be that of several. */
-static int refuse(const search *s, const api_name *name, int is_several, api_text *why)
+/* Says that a name is that of no device. */
+static int refuse(const search *s, const api_name *name, api_text *why)
 {
     api_text all = {"", 0};
     add_all(s, &all);
-    api_add(why, is_several ? "more devices than one are " : "there is no ");
+    api_add(why, "there is no ");
     add_asked(name, why);
-    if (is_several)
-        api_add(why, ": name it in full, or by its address; this process sees %s", all.text);
-    else if (all.len > 0)
+    if (all.len > 0)
         api_add(why, " here; this process sees %s", all.text);
     else
         api_add(why, " here: the PCI bus shows this process no device");
     return API_REFUSED;
+}
+
+/* Says which devices a name may be. */
+static int refuse_several(const search *s, const api_name *name, api_text *why)
+{
+    const cpubind_facts *npus = &s->read.facts;
+    api_text names = {"", 0};
+    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
+        if (name->number < 0 ? cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0
+                             : !name->noun && npus->device[i].logic == name->number)
+            add_run(&names, NPU, npus->device[i].logic, -1);
+    for (int32_t k = 0; k < s->n_rank; k++) {
+        const cpubind_pci_function *device = function_of(s, k);
+        const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
+        if (name->number < 0 || !noun || number_of(s, k) != name->number ||
+            (name->noun && strcmp(name->noun, noun) != 0))
+            continue;
+        add_run(&names, noun, name->number, -1);
+        api_add(&names, " (");
+        api_add_pci(&names, &device->pci);
+        api_add(&names, ")");
+    }
+    if (names.len == 0)
+        return refuse(s, name, why);
+    add_asked(name, why);
+    return words_fail(API_REFUSED, why, " may be %s: name it in full, or by its address",
+                      names.text);
 }
 
 /* A device that was found: an NPU by its logic id, a function of the bus, or a tile of one. */
@@ -258,7 +283,7 @@ static int find_address(const search *s, const api_name *name, found *out, api_t
             out->npu = npus->device[i].logic;
             n++;
         }
-    return n > 1 ? refuse(s, name, 1, why) : API_DONE;
+    return n > 1 ? refuse_several(s, name, why) : API_DONE;
 }
 
 static int find(const search *s, const api_name *name, found *out, api_text *why)
@@ -276,9 +301,9 @@ static int find(const search *s, const api_name *name, found *out, api_text *why
         *out = (found){-1, device->pci, s->rank[k].tile};
         n++;
     }
-    if (n == 1 && (name->noun || s->n_vendor <= 1))
-        return API_DONE;
-    return refuse(s, name, n > 1 || (!name->noun && s->n_vendor > 1), why);
+    if (n > 1 || (!name->noun && s->n_vendor > 1))
+        return refuse_several(s, name, why);
+    return n == 1 ? API_DONE : refuse(s, name, why);
 }
 
 /* == What the options name ================================================== */
@@ -335,11 +360,9 @@ static int take_functions(api_options *o, const search *s, const found *one, api
     for (int32_t i = 0; i < o->device.n; i++) {
         const cpubind_pci_address pci = one[i].npu < 0 ? one[i].pci : address_of(s, one[i].npu);
         if (pci.domain < 0)
-            return refuse(s, &(api_name){NPU, one[i].npu, pci}, 0, why);
-        if (!api_name_function(o, &pci, one[i].tile)) {
-            api_add(why, "more than %d devices are named", API_MAX_PCI);
-            return API_REFUSED;
-        }
+            return refuse(s, &(api_name){NPU, one[i].npu, pci}, why);
+        if (!api_name_function(o, &pci, one[i].tile))
+            return words_fail(API_REFUSED, why, "more than %d devices are named", API_MAX_PCI);
     }
     return API_DONE;
 }
@@ -347,20 +370,19 @@ static int take_functions(api_options *o, const search *s, const found *one, api
 /* Checks that functions, some of which may be NPUs, go with the command and its options. */
 static int check_functions(const api_options *o, const search *s, int32_t n_npu, api_text *why)
 {
-    if (!(o->command & (API_PLAN | API_TOPO | API_STATUS)) && n_npu > 0) {
-        api_add(why, "NPUs and other devices are named: name those of one kind");
-        return API_USAGE;
-    }
-    if (o->command & (API_CAPTURE | API_CASE) && s->has_npus) {
-        api_add(why, "a host with NPUs is captured with the plan of these: leave out the names "
-                     "of other devices");
-        return API_USAGE;
-    }
+    if (!(o->command & (API_PLAN | API_TOPO | API_STATUS)) && n_npu > 0)
+        return words_fail(API_USAGE, why,
+                          "NPUs and other devices are named: name those of one kind");
+    if (o->command & (API_CAPTURE | API_CASE) && s->has_npus)
+        return words_fail(
+            API_USAGE, why,
+            "a host with NPUs is captured with the plan of these: leave out the names "
+            "of other devices");
     if (n_npu == o->device.n || !api_npu_option(o))
         return API_DONE;
-    api_add(why, "%s is about NPUs alone, and other devices are named: leave it out",
-            api_npu_option(o));
-    return API_USAGE;
+    return words_fail(API_USAGE, why,
+                      "%s is about NPUs alone, and other devices are named: leave it out",
+                      api_npu_option(o));
 }
 
 /* Takes what was found, as NPUs where all are. */

@@ -54,8 +54,8 @@ int api_judge_devices(const api_planned *read, const api_options *options, api_t
     if (read->code == CPUBIND_PROBLEM_UNKNOWN_DEVICE) {
         api_add(why, "there is no PCI function ");
         api_add_pci(why, &fault->pci);
-        api_add(why, " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
-        return API_REFUSED;
+        return words_fail(API_REFUSED, why,
+                          " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
     }
     if (read->code != CPUBIND_PROBLEM_NONE) {
         if (fault->input)
@@ -100,9 +100,10 @@ static int ask(const cpubind_source *source, const api_options *options, cpubind
         out->roles = &options->roles;
     if (out->rules != CPUBIND_RULES_COUNT)
         return API_DONE;
-    api_add(why, "CPUBIND_RULES is neither reference nor near; mend the variable, or say it "
-                 "with --rules reference or --rules near");
-    return API_UNREADABLE;
+    return words_fail(
+        API_UNREADABLE, why,
+        "CPUBIND_RULES is neither reference nor near; mend the variable, or say it "
+        "with --rules reference or --rules near");
 }
 
 int api_plan_bus(const cpubind_source *source, const api_options *options, api_planned *out,
@@ -112,10 +113,9 @@ int api_plan_bus(const cpubind_source *source, const api_options *options, api_p
     cpubind_request request;
     reading r = {.source = source, .request = &request, .out = out};
     int status = API_DONE;
-    if (options->request.only_running) {
-        api_add(why, "which devices run is not known here: leave out --running");
-        return API_REFUSED;
-    }
+    if (options->request.only_running)
+        return words_fail(API_REFUSED, why,
+                          "which devices run is not known here: leave out --running");
     asked.is_plan = 1;
     asked.named = asked.n_named > 0 ? options->pci : NULL;
     asked.tile = options->tile;

@@ -182,10 +182,9 @@ int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)
     const cpubind_linux_live live = {
         .pid = pid, .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = is_alone};
     cpubind_linux_fault fault = {.what = ""};
-    if (cpubind_linux_open_live(&live, &out->host, &fault) != CPUBIND_LINUX_OK) {
-        api_add(why, "the folder \"/\" cannot be opened: %s", strerror(fault.error));
-        return API_UNREADABLE;
-    }
+    if (cpubind_linux_open_live(&live, &out->host, &fault) != CPUBIND_LINUX_OK)
+        return words_fail(API_UNREADABLE, why, "the folder \"/\" cannot be opened: %s",
+                          strerror(fault.error));
     out->source = cpubind_linux_source(out->host);
     if (!is_alone)
         fault = step_outside(pid, out);

@@ -78,8 +78,7 @@ void api_add_types(api_text *to)
 
 int api_no_room(api_text *why)
 {
-    api_add(why, "there is no memory left");
-    return API_UNREADABLE;
+    return words_fail(API_UNREADABLE, why, "there is no memory left");
 }
 
 cpubind_position api_place(const cpubind_problem *problem)
@@ -184,7 +183,7 @@ static int keeps_cpus(const refusal *r)
 #define REFERENCE "--rules reference"
 #define SLICES    "--strategy global_slice"
 
-/* The options that cut slices, for all workers of the host; NULL: the slices of the allowed CPUs
+/* The options that cut slices, for all workers of the host; NULL: slices of the allowed CPUs
  * would be too small for the roles, as far as is known. */
 static const char *slices(const cpubind_facts *facts)
 {

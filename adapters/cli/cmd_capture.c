@@ -196,11 +196,11 @@ static int name_host(const capture *c, api_text *name, api_text *why)
     }
     if (cpubind_host_txt_is_name(name->text))
         return API_DONE;
-    api_add(why,
-            "\"%s\" cannot name a host (letters, digits, \".\", \"_\" and \"-\"); give another "
-            "with --name NAME",
-            name->text);
-    return API_USAGE;
+    return words_fail(
+        API_USAGE, why,
+        "\"%s\" cannot name a host (letters, digits, \".\", \"_\" and \"-\"); give another "
+        "with --name NAME",
+        name->text);
 }
 
 /* == Writing ================================================================ */

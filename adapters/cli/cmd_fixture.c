@@ -250,11 +250,11 @@ static int show_input(const api_options *options, cpubind_corpus_host *host, api
         fwrite(input.data ? input.data : "", 1, (size_t)input.len, stdout);
         return API_DONE;
     }
-    api_add(why,
-            "the fixture \"%s\" has no bytes of an input \"%s\"; cpubind fixture show %s "
-            "lists them",
-            options->word[0], options->word[1], options->word[0]);
-    return API_UNREADABLE;
+    return words_fail(
+        API_UNREADABLE, why,
+        "the fixture \"%s\" has no bytes of an input \"%s\"; cpubind fixture show %s "
+        "lists them",
+        options->word[0], options->word[1], options->word[0]);
 }
 
 static int show_host(const api_options *options, cpubind_corpus_host *host, api_text *why)

@@ -73,14 +73,14 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
                                       : "it has a mask of its own, narrower than its cpuset");
         return API_DONE;
     case CPUBIND_HOST_DRIFTED:
-        api_add(to,
-                "it is not where it belongs: cpubind verify --pid %d shows what; cpubind "
-                "apply --all puts it there",
-                (int)row->pid);
-        return API_REFUSED;
+        return words_fail(
+            API_REFUSED, to,
+            "it is not where it belongs: cpubind verify --pid %d shows what; cpubind "
+            "apply --all puts it there",
+            (int)row->pid);
     case CPUBIND_HOST_UNBOUND:
-        api_add(to, "nothing is on record of it: cpubind apply --all binds it");
-        return API_REFUSED;
+        return words_fail(API_REFUSED, to,
+                          "nothing is on record of it: cpubind apply --all binds it");
     case CPUBIND_HOST_BUSY:
     case CPUBIND_HOST_FAILED:
         break;
@@ -90,13 +90,12 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
         api_explain_births(row->pid, to);
         return API_REFUSED;
     }
-    if (row->n_device > 1 && row->is_of_one) {
-        api_add(to,
-                "it drives %d devices, and a process is bound to one: start one process for "
-                "each device",
-                (int)row->n_device);
-        return API_REFUSED;
-    }
+    if (row->n_device > 1 && row->is_of_one)
+        return words_fail(
+            API_REFUSED, to,
+            "it drives %d devices, and a process is bound to one: start one process for "
+            "each device",
+            (int)row->n_device);
     if (row->problem.code != CPUBIND_PROBLEM_NONE) {
         api_explain_problem(&row->problem, &c->planned.facts, c->options, to);
         return API_REFUSED;

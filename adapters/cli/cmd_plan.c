@@ -89,11 +89,11 @@ static int name_used(const cpubind_source *source, api_options *options, api_tex
     cpubind_users users = {.n = 0};
     api_planned read = {0};
     int status;
-    if ((options->root || options->fixture) && !cpubind_snapshot_sys(source)) {
-        api_add(why, "this snapshot does not say which processes use its devices: leave out "
-                     "--running");
-        return API_REFUSED;
-    }
+    if ((options->root || options->fixture) && !cpubind_snapshot_sys(source))
+        return words_fail(
+            API_REFUSED, why,
+            "this snapshot does not say which processes use its devices: leave out "
+            "--running");
     api_read_devices(source, options, &read);
     status = api_judge_devices(&read, options, why);
     if (status == API_DONE)

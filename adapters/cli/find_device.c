@@ -52,9 +52,8 @@ int cli_read_opened(const api_options *options, const cpubind_source *source,
         return API_DONE;
     if (problem.code == CPUBIND_PROBLEM_NO_MEMORY)
         return api_no_room(why);
-    api_add(why, "%s: %s", problem.input,
-            problem.what ? problem.what : strerror(problem.answer.error));
-    return API_UNREADABLE;
+    return words_fail(API_UNREADABLE, why, "%s: %s", problem.input,
+                      problem.what ? problem.what : strerror(problem.answer.error));
 }
 
 /* Appends the workers of the host, or that there are none. */
@@ -127,8 +126,8 @@ static int find_user(host_call *c, api_options *options, api_bound *bound, api_t
     if (unlisted->code != CPUBIND_PROBLEM_NONE) {
         api_add(why, "who uses which device is not known: ");
         api_add_input(why, unlisted->input ? unlisted->input : "memory");
-        api_add(why, ": %s", unlisted->what ? unlisted->what : "unreadable");
-        return API_UNREADABLE;
+        return words_fail(API_UNREADABLE, why, ": %s",
+                          unlisted->what ? unlisted->what : "unreadable");
     }
     api_add(why, "it uses no device");
     add_workers(c->host, why);

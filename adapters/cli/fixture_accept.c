@@ -113,13 +113,12 @@ static int accept_cases(acceptance *a)
         status = accept_case(a, a->host->expectation[i]);
     for (int i = 0; status == API_DONE && i < n; i++) {
         cpubind_corpus_expectation e = find_case(a, a->options->word[1 + i]);
-        if (e.len < 0) {
-            api_add(&a->why,
-                    "the fixture has no expectation \"%s\"; a new one is made with: cpubind "
-                    "fixture accept NAME CASE -- ARGUMENT...",
-                    e.name);
-            return API_UNREADABLE;
-        }
+        if (e.len < 0)
+            return words_fail(
+                API_UNREADABLE, &a->why,
+                "the fixture has no expectation \"%s\"; a new one is made with: cpubind "
+                "fixture accept NAME CASE -- ARGUMENT...",
+                e.name);
         status = accept_case(a, e);
     }
     return status;

@@ -62,20 +62,18 @@ static int remove_named(const change *c, api_text *why)
 static int rename_host(const change *c, api_text *why)
 {
     char **const word = c->options->word;
-    if (!cpubind_host_txt_is_name(word[1])) {
-        api_add(why,
-                "the name of a host consists of letters, digits, \".\", \"_\" and \"-\", and "
-                "begins with a letter or a digit: \"%s\"",
-                word[1]);
-        return API_USAGE;
-    }
+    if (!cpubind_host_txt_is_name(word[1]))
+        return words_fail(
+            API_USAGE, why,
+            "the name of a host consists of letters, digits, \".\", \"_\" and \"-\", and "
+            "begins with a letter or a digit: \"%s\"",
+            word[1]);
     const cpubind_corpus_fault fault =
         cpubind_corpus_rename_host(c->corpus.corpus, word[0], word[1]);
     if (fault.status != CPUBIND_CORPUS_ERR_EXISTS)
         return ended(c, fault, why);
-    api_add(why, "\"%s\" has a host \"%s\" already; nothing has changed", c->corpus.path,
-            word[1]);
-    return API_REFUSED;
+    return words_fail(API_REFUSED, why, "\"%s\" has a host \"%s\" already; nothing has changed",
+                      c->corpus.path, word[1]);
 }
 
 /* Makes the change, and writes it unless it is only tried. */

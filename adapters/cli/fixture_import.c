@@ -32,8 +32,7 @@ typedef struct walk {
 
 static int refuse(const walk *w, const char *name, const char *what)
 {
-    api_add(w->why, "\"%s/%s\": %s", w->dir, name, what);
-    return API_UNREADABLE;
+    return words_fail(API_UNREADABLE, w->why, "\"%s/%s\": %s", w->dir, name, what);
 }
 
 /* Refuses a file or a folder that cannot be read. */
@@ -334,9 +333,9 @@ static int check_hosts(importing *m, api_text *why)
         const capture *last = &m->capture[i - 1], *own = &m->capture[i];
         if (*own->host == '\0' || strcmp(last->host, own->host) != 0)
             continue;
-        api_add(why, "\"%s\" and \"%s\" are both of a host \"%s\"; nothing has changed",
-                last->path, own->path, own->host);
-        return API_REFUSED;
+        return words_fail(API_REFUSED, why,
+                          "\"%s\" and \"%s\" are both of a host \"%s\"; nothing has changed",
+                          last->path, own->path, own->host);
     }
     return API_DONE;
 }

@@ -110,8 +110,8 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     how->source = is_live ? NULL : &c->source.source;
     if (cpubind_host_bind_open(how, &c->host, &fault) == CPUBIND_LINUX_OK)
         return API_DONE;
-    api_add(why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
-    return API_UNREADABLE;
+    return words_fail(API_UNREADABLE, why, "the host cannot be opened: %s: %s", fault.what,
+                      strerror(fault.error));
 }
 
 /* == Words ================================================================== */

@@ -70,10 +70,10 @@ static int refuse_file(const char *path, const cpubind_text_fault *fault, api_te
     api_add(why, "\"%s\"", path);
     if (fault->offset >= 0)
         add_place(path, fault->offset, why);
-    api_add(why,
-            ": %s; a host is a folder, which this is not (%s), or a .host or .host.gz file",
-            fault->what, strerror(ENOTDIR));
-    return API_UNREADABLE;
+    return words_fail(
+        API_UNREADABLE, why,
+        ": %s; a host is a folder, which this is not (%s), or a .host or .host.gz file",
+        fault->what, strerror(ENOTDIR));
 }
 
 int cli_read_host_text(const char *path, cpubind_bytes *out, api_text *why)
@@ -116,8 +116,8 @@ int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, api_tex
         return API_DONE;
     if (fault.error == ENOTDIR)
         return open_file(path, out, why);
-    api_add(why, "the folder \"%s\" cannot be opened: %s", path, strerror(fault.error));
-    return API_UNREADABLE;
+    return words_fail(API_UNREADABLE, why, "the folder \"%s\" cannot be opened: %s", path,
+                      strerror(fault.error));
 }
 
 static int open_folder(const char *path, api_host *out, api_text *why)

@@ -26,19 +26,16 @@ static int written(const cli_sink *sink, cpubind_linux_fault fault, api_text *wh
 {
     if (!fault.error)
         return API_DONE;
-    if (fault.error == EEXIST) {
-        api_add(why, "\"%s\" is there already; %s", sink->path,
-                sink->is_file ? "name another file, or replace it with --replace"
-                              : "name another folder, or a file: NAME.host");
-        return API_REFUSED;
-    }
-    if (fault.error == EINVAL && strcmp(fault.what, "name") == 0) {
-        api_add(why, "\"%s\" cannot be the name of a folder", sink->path);
-        return API_UNREADABLE;
-    }
-    api_add(why, "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
-            fault.what, strerror(fault.error));
-    return API_UNWRITTEN;
+    if (fault.error == EEXIST)
+        return words_fail(API_REFUSED, why, "\"%s\" is there already; %s", sink->path,
+                          sink->is_file ? "name another file, or replace it with --replace"
+                                        : "name another folder, or a file: NAME.host");
+    if (fault.error == EINVAL && strcmp(fault.what, "name") == 0)
+        return words_fail(API_UNREADABLE, why, "\"%s\" cannot be the name of a folder",
+                          sink->path);
+    return words_fail(API_UNWRITTEN, why,
+                      "\"%s\" could not be written: %s: %s; nothing has changed", sink->path,
+                      fault.what, strerror(fault.error));
 }
 
 /* == Opening and closing ==================================================== */
@@ -68,10 +65,8 @@ int cli_open_path_sink(const api_options *options, const char *path, cli_sink *o
     const size_t size = strlen(path) + 1;
     cpubind_linux_fault fault;
     memset(out, 0, sizeof *out);
-    if (size > sizeof out->path) {
-        api_add(why, "the name of the target is too long");
-        return API_USAGE;
-    }
+    if (size > sizeof out->path)
+        return words_fail(API_USAGE, why, "the name of the target is too long");
     memcpy(out->path, path, size);
     out->is_file = cli_host_ending(path) != 0;
     out->is_packed = out->is_file && path[size - 2] == 'z';
@@ -112,11 +107,10 @@ static int write_file(cli_sink *sink, api_text *why)
     char *data = NULL;
     int32_t len = 0;
     cpubind_linux_fault fault;
-    if (!cpubind_archive_make(sink->part, sink->n_part, sink->is_packed, &data, &len)) {
-        api_add(why, "\"%s\": the host is larger than 128 MiB, or there is no memory left",
-                sink->path);
-        return API_UNREADABLE;
-    }
+    if (!cpubind_archive_make(sink->part, sink->n_part, sink->is_packed, &data, &len))
+        return words_fail(API_UNREADABLE, why,
+                          "\"%s\": the host is larger than 128 MiB, or there is no memory left",
+                          sink->path);
     fault = cpubind_linux_write_file(sink->path, data, len, NULL);
     free(data);
     return written(sink, fault, why);
@@ -156,10 +150,9 @@ static int put_host_file(cli_sink *sink, const cpubind_corpus_about *about, api_
                    "name: %s\nproduct: %s\norigin: %s\nnpu-smi: %s\nnotes: %s\n", about->name,
                    about->product, about->origin, about->npu_smi, about->notes);
     if (len < 0 || (size_t)len >= sizeof text ||
-        cpubind_host_txt_parse(text, len, &read, &fault) != CPUBIND_TEXT_OK) {
-        api_add(why, "the fixture \"%s\" cannot have a host.txt: %s", about->name, fault.what);
-        return API_UNREADABLE;
-    }
+        cpubind_host_txt_parse(text, len, &read, &fault) != CPUBIND_TEXT_OK)
+        return words_fail(API_UNREADABLE, why, "the fixture \"%s\" cannot have a host.txt: %s",
+                          about->name, fault.what);
     return put_file(sink, "host.txt", text, (size_t)len, why);
 }
 

@@ -28,18 +28,30 @@ static void make_plain(char *text, int keeps_lines)
     }
 }
 
-void api_add(api_text *to, const char *format, ...)
+static void add_formatted(api_text *to, const char *format, va_list arguments)
 {
-    size_t start = to->len;
-    size_t room = sizeof to->text - to->len;
-    va_list arguments;
-    int n;
-    va_start(arguments, format);
-    n = vsnprintf(to->text + to->len, room, format, arguments);
-    va_end(arguments);
+    const size_t start = to->len, room = sizeof to->text - to->len;
+    const int n = vsnprintf(to->text + start, room, format, arguments);
     if (n > 0)
         to->len += (size_t)n < room ? (size_t)n : room - 1;
     make_plain(to->text + start, strchr(format, '\n') != NULL);
+}
+
+void api_add(api_text *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_formatted(to, format, arguments);
+    va_end(arguments);
+}
+
+int words_fail(int status, api_text *why, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_formatted(why, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 void api_add_list(api_text *to, const int32_t *list, int32_t n)
@@ -81,7 +93,7 @@ void words_add_quote(api_text *to, const char *text, int32_t len, int32_t max)
 #define ANY_THREAD  (WORDS_THREAD | WORDS_SHARED)
 #define ANY_ITEM    (ANY_THREAD | WORDS_IRQ)
 #define PLAN_INSIDE "; plan inside of it: --allowed LIST (cpuset.cpus.effective of its cgroup)"
-#define NO_SOCKET   "its socket is not visible here; run it on the host, or stop irqbalance there"
+#define NO_SOCKET   "its socket is not visible here; run it on the host, or stop it there"
 #define OWN_FILE    "@; it must be a file, no link, owned by you and writable by nobody else"
 
 /* The first row that fits says why, and what helps; "@" stands for the step and the text of the

@@ -1,9 +1,9 @@
 /* messages.h - the one vocabulary of sentences: texts, and why a step failed
  * SPDX-License-Identifier: MIT
  *
- * A sentence says what, where, why, and what to do. What and where are the caller's; why and what
- * to do, for an error of the kernel or a step that says more than its error, are rows of one table
- * in messages.c. Nothing here prints, reads or allocates.
+ * A sentence says what, where, why, and what to do. What and where are the caller's; why and
+ * what to do, for an error of the kernel or a step that says more than its error, are rows of
+ * one table in messages.c. Nothing here prints, reads or allocates.
  */
 #ifndef CPUBIND_WORDS_MESSAGES_H
 #define CPUBIND_WORDS_MESSAGES_H
@@ -27,6 +27,10 @@ typedef struct api_text {
  * terminals and as JSON: "?" replaces every control character (line feeds only if the format
  * has none) and every byte that belongs to no character of UTF-8. */
 __attribute__((format(printf, 2, 3))) void api_add(api_text *to, const char *format, ...);
+
+/* The same for a call that has failed. Returns its exit status. */
+__attribute__((format(printf, 3, 4))) int words_fail(int status, api_text *why,
+                                                     const char *format, ...);
 
 /* Appends a list as the kernel prints it; "none" when it is empty. */
 void api_add_list(api_text *to, const int32_t *list, int32_t n);

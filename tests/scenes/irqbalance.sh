@@ -127,7 +127,7 @@ it_is_found_by_its_socket() {
 }
 
 without_a_socket_it_is_said() {
-    bans 0 "(irqbalance): its socket is not visible here; run it on the host, or stop irqbalance there"
+    bans 0 "(irqbalance): its socket is not visible here; run it on the host, or stop it there"
 }
 
 # A process of root comes first: anybody may have that name.

@@ -60,7 +60,7 @@ run_starts_unbound() {
         grep -qx started "$out/said" && says 125 'there is no key "rule"' by_nodes --strict &&
         says 2 'there is no key "rule"' "$CPUBIND" status &&
         echo "rules = near" >/etc/cpubind.conf && chmod o+w /etc/cpubind.conf &&
-        says 2 "others than its owner may write to /etc/cpubind.conf" "$CPUBIND" plan &&
+        says 2 "/etc/cpubind.conf: others than its owner may write to it" "$CPUBIND" plan &&
         rm /etc/cpubind.conf && says 0 "" by_nodes && ! grep -q cpubind.conf "$out/err"
 }
 check "run starts its command unbound where the file is wrong" run_starts_unbound
