@@ -91,7 +91,8 @@ static int print_once(const api_options *options, const cli_status *s)
         return cli_print_json(stdout, json) ? status_of(s) : cli_no_memory();
     }
     if (!options->quiet) {
-        cli_print_status(stdout, s);
+        if (!cli_print_status(s))
+            return cli_no_memory();
         cli_print_service(stdout, options);
         cli_print_last_measure(stdout, options);
         cli_print_warnings(s->warned);
@@ -128,8 +129,8 @@ static int watch(api_options *options)
     for (;;) {
         static look l;
         int status = begin_look(options, &l);
-        if (status == API_DONE && is_first)
-            cli_print_status(stdout, &l.s);
+        if (status == API_DONE && is_first && !cli_print_status(&l.s))
+            status = cli_no_memory();
         if (status == API_DONE)
             status = print_news(options, &l.s, is_first || is_quiet ? NULL : stdout, &last);
         end_look(&l);

@@ -238,7 +238,7 @@ static int has_others_alone(const comparison *c)
 static void say_nodes(const words_value *given, api_text *to)
 {
     const char *nodes = words_string_of(given, "nodes");
-    if (nodes)
+    if (*nodes)
         api_add(to, " (node%s %s)", strpbrk(nodes, ",-") ? "s" : "", nodes);
 }
 
@@ -334,7 +334,7 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
     const int32_t node = node_of(c);
     /* Another device may be a network card. */
     const char *told = words_count(c->devices) == 1 && !c->claims
-                           ? words_string_of(words_at(c->devices, 0), "nodes")
+                           ? words_string(words_get(words_at(c->devices, 0), "nodes"))
                            : NULL;
     char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text text = {"", 0};

@@ -1,8 +1,7 @@
 /* status_text.c - what cpubind status has found, as text, as JSON and as lines of changes
  * SPDX-License-Identifier: MIT
  *
- * Prints and formats; reads nothing of the host. JSON.md documents the JSON. The text fits 80
- * columns: 16 NPUs with a worker each are 34 lines.
+ * Prints and formats; reads nothing of the host. JSON.md documents the JSON.
  */
 #include "status_text.h"
 
@@ -12,8 +11,7 @@
 #include <unistd.h>
 
 #include "../model/vendor.h"
-
-enum { WIDTH = 80 };
+#include "output.h"
 
 /* == Words ================================================================== */
 
@@ -92,35 +90,7 @@ static void add_fault(api_text *to, const cli_status *s, const cpubind_status_wo
         words_add_why(to, WORDS_WORKER, w->fault.what, w->fault.error);
 }
 
-/* == Text =================================================================== */
-
-/* Prints a line, cut to the width. */
-static void print_line(FILE *out, const api_text *line)
-{
-    size_t at = 0;
-    for (int column = 0; at < line->len && column < WIDTH; column++) {
-        const int32_t n = cpubind_character(line->text + at, line->len - at);
-        at += n > 0 ? (size_t)n : 1;
-    }
-    fprintf(out, "%.*s\n", (int)at, line->text);
-}
-
-/* Prints a sentence on as many lines as it needs. */
-static void print_words(FILE *out, const char *text)
-{
-    while (*text) {
-        api_text line = {"", 0};
-        api_add(&line, "%12s", "");
-        do {
-            const int n = (int)strcspn(text, " ");
-            api_add(&line, "%s%.*s", line.len > 12 ? " " : "", n, text);
-            text += n + (text[n] == ' ');
-        } while (*text && line.len + 1 + strcspn(text, " ") <= WIDTH);
-        print_line(out, &line);
-    }
-}
-
-/* "2 right on 144-145", "2 elsewhere on 0-191". */
+/* "2 interrupts right on 144-145", "2 interrupts elsewhere on 0-191". */
 static void add_irqs(api_text *to, const cpubind_status_device *d)
 {
     const char *first = NULL;
@@ -152,201 +122,6 @@ static void add_irqs(api_text *to, const cpubind_status_device *d)
     } else if (is_same && first) {
         api_add(to, " on %s", first);
     }
-}
-
-/* Prints a device: its name, its pool, the node of its memory, and its interrupts, or where
- * none are bound its product. */
-static void print_device(FILE *out, const cpubind_status_device *d)
-{
-    char name[CPUBIND_DEVICE_NAME_SIZE];
-    api_text line = {"", 0}, part = {"", 0};
-    cli_status_name(d, name);
-    if (d->pool.n > 0) {
-        api_add(&part, "pool ");
-        api_add_list(&part, d->pool.cpu, d->pool.n);
-    } else {
-        api_add(&part, "no pool");
-    }
-    api_add(&line, "%-7s %-23s", name, part.text);
-    part = (api_text){"", 0};
-    if (d->memory_node >= 0)
-        api_add(&part, "  node %d", (int)d->memory_node);
-    api_add(&line, "%-10s  ", part.text);
-    if (has_irqs(d))
-        add_irqs(&line, d);
-    else
-        api_add(&line, "%s", product_of(d->function));
-    print_line(out, &line);
-}
-
-static void print_worker(FILE *out, const cpubind_status_worker *w)
-{
-    api_text line = {"", 0}, name = {"", 0}, threads = {"", 0}, memory = {"", 0},
-             rank = {"", 0};
-    const int64_t own = w->own_near + w->own_away;
-    api_add(&name, "%s", w->worker->name[0] ? w->worker->name : "-");
-    add_threads(&threads, w);
-    if (w->worker->rank >= 0)
-        api_add(&rank, "%d", (int)w->worker->rank);
-    if (w->has_memory) {
-        cli_add_bytes(&memory, own);
-        if (w->memory_node >= 0 && own > 0)
-            api_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
-    }
-    api_add(&line, "%10d %-15s %-12s %4s %-16s %11s %s", (int)w->worker->pid, name.text,
-            w->worker->container[0] ? w->worker->container : "-", *rank.text ? rank.text : "-",
-            threads.text, *memory.text ? memory.text : "-",
-            w->worker->is_bound ? "bound" : "-");
-    print_line(out, &line);
-}
-
-/* Prints the roles of the threads that are in a place other than the right one. */
-static void print_roles(FILE *out, const cpubind_status_worker *w, cpubind_place_kind place)
-{
-    api_text line = {"", 0};
-    if (count_place(w, place) == 0)
-        return;
-    api_add(&line, "%12s%s:", "", cpubind_place_word(place));
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        if (w->thread[role][place] > 0)
-            api_add(&line, " %d %s", (int)w->thread[role][place],
-                    cpubind_role_word((cpubind_role)role));
-    print_line(out, &line);
-}
-
-/* Prints what is not right with a worker, a line each. */
-static void print_details(FILE *out, const cli_status *s, const cpubind_status_worker *w)
-{
-    api_text line = {"", 0};
-    if (w->worker->n_child > 0) {
-        api_add(&line, "%12s", "");
-        cli_add_children(&line, w->worker->n_child);
-        print_line(out, &line);
-        line = (api_text){"", 0};
-    }
-    cli_add_pod(&line, &w->worker->pod);
-    if (line.len > 0) {
-        api_text pod = {"", 0};
-        api_add(&pod, "%12s%s", "", line.text + 2);
-        print_line(out, &pod);
-        line = (api_text){"", 0};
-    }
-    if (w->fault.error) {
-        add_fault(&line, s, w);
-        print_words(out, line.text);
-        return;
-    }
-    if (count_place(w, CPUBIND_PLACE_UNBOUND) < w->n_thread)
-        for (int place = CPUBIND_PLACE_UNKNOWN; place < CPUBIND_PLACE_COUNT; place++)
-            print_roles(out, w, (cpubind_place_kind)place);
-    if (w->is_on_other) {
-        char name[CPUBIND_DEVICE_NAME_SIZE];
-        cpubind_device_name(cpubind_vendor_listed(), w->worker->bound_number, NULL, name);
-        api_add(&line, "%12son record for %s", "", *name ? name : "another device");
-        print_line(out, &line);
-    }
-    if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
-        return;
-    line = (api_text){"", 0};
-    api_add(&line, "%12smemory by node:", "");
-    for (int32_t i = 0; i < w->n_node; i++) {
-        api_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
-        cli_add_bytes(&line, w->node[i].bytes);
-    }
-    print_line(out, &line);
-}
-
-/* Prints what could not be seen, and why. */
-static void print_gaps(FILE *out, const cli_status *s)
-{
-    const cpubind_host_status *st = &s->status;
-    const cpubind_problem *why = &s->unlisted;
-    api_text line = {"", 0};
-    if (st->is_hidden_from_user)
-        fprintf(out, "memory, environment or records of other users are not seen; as root "
-                     "they are\n");
-    cli_explain_unseen(st->n_unseen, &line);
-    if (line.len > 0)
-        fprintf(out, "%s\n", line.text);
-    line.len = 0;
-    if (st->is_other_namespace)
-        fprintf(out, "the driver numbers processes as the host does, and this is another pid "
-                     "namespace\n");
-    if (st->n_hidden > 0)
-        fprintf(out, "npu-smi hides the numbers of %d processes\n", (int)st->n_hidden);
-    if (st->n_elsewhere > 0)
-        fprintf(out, "%d processes use devices that are not in view here\n",
-                (int)st->n_elsewhere);
-    if (why->code != CPUBIND_PROBLEM_NONE) {
-        api_add(&line, "who runs is not known: ");
-        api_add_input(&line, why->input ? why->input : "the host");
-        api_add(&line, ": %s", why->what ? why->what : "unreadable");
-        fprintf(out, "%s\n", line.text);
-    }
-}
-
-/* Whether a worker before this one is bound by the same rules. */
-static int has_same_before(const cpubind_host_status *st, int32_t i)
-{
-    for (int32_t k = 0; k < i; k++)
-        if (strcmp(st->worker[k].worker->bound_rules, st->worker[i].worker->bound_rules) == 0)
-            return 1;
-    return 0;
-}
-
-/* "; 8 by the rules near, 2 by reference" of those that are bound. */
-static void print_rules(FILE *out, const cpubind_host_status *st)
-{
-    const char *before = "; ", *words = " by the rules ";
-    for (int32_t i = 0; i < st->n_worker; i++) {
-        const char *word = st->worker[i].worker->bound_rules;
-        int n = 0;
-        if (!*word || has_same_before(st, i))
-            continue;
-        for (int32_t k = i; k < st->n_worker; k++)
-            n += strcmp(st->worker[k].worker->bound_rules, word) == 0;
-        fprintf(out, "%s%d%s%s", before, n, words, word);
-        before = ", ";
-        words = " by ";
-    }
-}
-
-static void print_summary(FILE *out, const cpubind_host_status *st)
-{
-    const char *comma = ": ";
-    fprintf(out, "%d devices, %d idle; %d workers", (int)st->n_device, (int)st->n_idle,
-            (int)st->n_worker);
-    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++) {
-        if (st->count[place] == 0)
-            continue;
-        fprintf(out, "%s%d %s", comma, (int)st->count[place],
-                cpubind_place_word((cpubind_place_kind)place));
-        comma = ", ";
-    }
-    if (st->n_irq_elsewhere > 0)
-        fprintf(out, "; %d interrupts elsewhere", (int)st->n_irq_elsewhere);
-    print_rules(out, st);
-    fputs("\n", out);
-}
-
-void cli_print_status(FILE *out, const cli_status *s)
-{
-    const cpubind_host_status *st = &s->status;
-    if (st->n_worker > 0)
-        fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
-                "THREADS", "MEMORY NEAR", "RECORD");
-    for (int32_t i = 0; i < st->n_device; i++) {
-        const cpubind_status_device *d = &st->device[i];
-        print_device(out, d);
-        for (int32_t w = 0; w < d->n_worker; w++) {
-            print_worker(out, &st->worker[d->first_worker + w]);
-            print_details(out, s, &st->worker[d->first_worker + w]);
-        }
-        if (d->n_worker == 0)
-            fprintf(out, "%10s %s\n", "-", "idle");
-    }
-    print_summary(out, st);
-    print_gaps(out, s);
 }
 
 /* == JSON =================================================================== */
@@ -490,6 +265,211 @@ words_value *cli_status_json(const cli_status *s)
                       st->is_hidden_from_user || st->n_unseen > 0, problem, unlisted);
     words_set(json, "warnings", cli_warnings_json(s->warned));
     return json;
+}
+
+/* == Text =================================================================== */
+
+static const words_view text_view[] = {
+    {WORDS_TABLE, "devices",
+     "name pool% memory_node=node irqs=interrupts product users=workers"},
+    {WORDS_TABLE, "devices.workers",
+     "^name=device pid name container rank threads memory=memory_near record"},
+    {WORDS_BLOCK, "notes", ""},
+    {WORDS_BLOCK, "summary", ""},
+    {0}};
+
+static void add_line(words_value *lines, const api_text *line)
+{
+    if (line->len > 0)
+        words_add(lines, words_text(line->text));
+}
+
+/* "process 4711, npu3: ": what a note is about. */
+static api_text about(const cpubind_status_worker *w, const char *device)
+{
+    api_text line = {"", 0};
+    api_add(&line, "process %d, %s: ", (int)w->worker->pid, device);
+    return line;
+}
+
+/* Adds the roles of the threads that are in a place other than the right one. */
+static void note_roles(words_value *notes, const cpubind_status_worker *w, const char *device,
+                       cpubind_place_kind place)
+{
+    api_text line = about(w, device);
+    if (count_place(w, place) == 0)
+        return;
+    api_add(&line, "%s:", cpubind_place_word(place));
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        if (w->thread[role][place] > 0)
+            api_add(&line, " %d %s", (int)w->thread[role][place],
+                    cpubind_role_word((cpubind_role)role));
+    add_line(notes, &line);
+}
+
+/* Adds where the threads and the memory of a worker are, where they are not right. */
+static void note_places(words_value *notes, const cpubind_status_worker *w, const char *device)
+{
+    api_text line = about(w, device);
+    if (count_place(w, CPUBIND_PLACE_UNBOUND) < w->n_thread)
+        for (int place = CPUBIND_PLACE_UNKNOWN; place < CPUBIND_PLACE_COUNT; place++)
+            note_roles(notes, w, device, (cpubind_place_kind)place);
+    if (w->is_on_other) {
+        char name[CPUBIND_DEVICE_NAME_SIZE];
+        cpubind_device_name(cpubind_vendor_listed(), w->worker->bound_number, NULL, name);
+        api_add(&line, "on record for %s", *name ? name : "another device");
+        add_line(notes, &line);
+        line = about(w, device);
+    }
+    if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
+        return;
+    api_add(&line, "memory by node:");
+    for (int32_t i = 0; i < w->n_node; i++) {
+        api_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
+        cli_add_bytes(&line, w->node[i].bytes);
+    }
+    add_line(notes, &line);
+}
+
+/* Adds what the text says of a worker beside its keys. */
+static void add_worker_text(words_value *row, words_value *notes, const cli_status *s,
+                            const cpubind_status_worker *w, const char *device)
+{
+    const int64_t own = w->own_near + w->own_away;
+    api_text threads = {"", 0}, memory = {"", 0}, line = about(w, device), pod = {"", 0};
+    add_threads(&threads, w);
+    if (w->has_memory) {
+        cli_add_bytes(&memory, own);
+        if (w->memory_node >= 0 && own > 0)
+            api_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
+    }
+    words_set(row, "threads", words_text(threads.text));
+    words_set(row, "memory", words_word(memory.text));
+    words_set(row, "record", words_word(w->worker->is_bound ? "bound" : NULL));
+    if (w->worker->n_child > 0) {
+        cli_add_children(&line, w->worker->n_child);
+        add_line(notes, &line);
+        line = about(w, device);
+    }
+    cli_add_pod(&pod, &w->worker->pod);
+    if (pod.len > 0) {
+        api_add(&line, "%s", pod.text + 2);
+        add_line(notes, &line);
+        line = about(w, device);
+    }
+    if (w->fault.error) {
+        add_fault(&line, s, w);
+        add_line(notes, &line);
+    } else {
+        note_places(notes, w, device);
+    }
+}
+
+static void add_device_text(words_value *row, words_value *notes, const cli_status *s,
+                            const cpubind_status_device *d)
+{
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    api_text irqs = {"", 0};
+    cli_status_name(d, name);
+    words_set(row, "name", words_text(name));
+    if (has_irqs(d) && d->n_irq > 0)
+        add_irqs(&irqs, d);
+    words_set(row, "irqs", words_word(irqs.text));
+    if (d->function && !has_irqs(d))
+        words_set(row, "product", words_text(product_of(d->function)));
+    words_set(row, "users", d->n_worker ? words_number(d->n_worker) : words_text("idle"));
+    for (int32_t i = 0; i < d->n_worker; i++)
+        add_worker_text(words_at(words_get(row, "workers"), i), notes, s,
+                        &s->status.worker[d->first_worker + i], name);
+}
+
+/* Adds what could not be seen, and why. */
+static void add_gaps(words_value *lines, const cli_status *s)
+{
+    const cpubind_host_status *st = &s->status;
+    const cpubind_problem *why = &s->unlisted;
+    api_text unseen = {"", 0}, line = {"", 0};
+    if (st->is_hidden_from_user)
+        words_add(lines, words_text("memory, environment or records of other users are not "
+                                    "seen; as root they are"));
+    cli_explain_unseen(st->n_unseen, &unseen);
+    add_line(lines, &unseen);
+    if (st->is_other_namespace)
+        words_add(lines, words_text("the driver numbers processes as the host does, and this "
+                                    "is another pid namespace"));
+    if (st->n_hidden > 0)
+        api_add(&line, "npu-smi hides the numbers of %d processes", (int)st->n_hidden);
+    add_line(lines, &line);
+    line = (api_text){"", 0};
+    if (st->n_elsewhere > 0)
+        api_add(&line, "%d processes use devices that are not in view here",
+                (int)st->n_elsewhere);
+    add_line(lines, &line);
+    line = (api_text){"", 0};
+    if (why->code != CPUBIND_PROBLEM_NONE) {
+        api_add(&line, "who runs is not known: ");
+        api_add_input(&line, why->input ? why->input : "the host");
+        api_add(&line, ": %s", why->what ? why->what : "unreadable");
+    }
+    add_line(lines, &line);
+}
+
+/* Whether a worker before this one is bound by the same rules. */
+static int has_same_before(const cpubind_host_status *st, int32_t i)
+{
+    for (int32_t k = 0; k < i; k++)
+        if (strcmp(st->worker[k].worker->bound_rules, st->worker[i].worker->bound_rules) == 0)
+            return 1;
+    return 0;
+}
+
+/* "; 8 by the rules near, 2 by reference" of those that are bound. */
+static void add_rules(api_text *to, const cpubind_host_status *st)
+{
+    const char *before = "; ", *words = " by the rules ";
+    for (int32_t i = 0; i < st->n_worker; i++) {
+        const char *word = st->worker[i].worker->bound_rules;
+        int n = 0;
+        if (!*word || has_same_before(st, i))
+            continue;
+        for (int32_t k = i; k < st->n_worker; k++)
+            n += strcmp(st->worker[k].worker->bound_rules, word) == 0;
+        api_add(to, "%s%d%s%s", before, n, words, word);
+        before = ", ";
+        words = " by ";
+    }
+}
+
+static void add_summary(words_value *lines, const cpubind_host_status *st)
+{
+    const char *comma = ": ";
+    api_text line = {"", 0};
+    api_add(&line, "%d devices, %d idle; %d workers", (int)st->n_device, (int)st->n_idle,
+            (int)st->n_worker);
+    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++) {
+        if (st->count[place] == 0)
+            continue;
+        api_add(&line, "%s%d %s", comma, (int)st->count[place],
+                cpubind_place_word((cpubind_place_kind)place));
+        comma = ", ";
+    }
+    if (st->n_irq_elsewhere > 0)
+        api_add(&line, "; %d interrupts elsewhere", (int)st->n_irq_elsewhere);
+    add_rules(&line, st);
+    add_line(lines, &line);
+}
+
+int cli_print_status(const cli_status *s)
+{
+    words_value *report = cli_status_json(s), *notes = words_array(), *summary = words_array();
+    for (int32_t i = 0; i < s->status.n_device; i++)
+        add_device_text(words_at(words_get(report, "devices"), i), notes, s,
+                        &s->status.device[i]);
+    add_summary(summary, &s->status);
+    add_gaps(summary, s);
+    words_set(report, "notes", notes);
+    words_set(report, "summary", summary);
+    return cli_print_text(text_view, report);
 }
 
 /* == Changes ================================================================ */

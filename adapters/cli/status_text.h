@@ -19,9 +19,9 @@ typedef struct cli_status {
     const api_planned *warned; /* the plan whose warnings are printed */
 } cli_status;
 
-/* Prints two lines for each device: its pool and interrupts, its workers; more where something
- * is not right; and a summary. */
-void cli_print_status(FILE *out, const cli_status *s);
+/* Prints a table of the devices and one of the workers, a line for what is not right, and a
+ * summary. Returns 0 without memory. */
+int cli_print_status(const cli_status *s);
 
 /* The whole as one object; NULL without memory. */
 words_value *cli_status_json(const cli_status *s);

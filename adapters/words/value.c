@@ -224,7 +224,10 @@ words_value *words_copy(const words_value *value)
 {
     words_value *copy = words_new(value ? value->kind : WORDS_NULL);
     for (int32_t i = 0; i < words_count(value); i++)
-        words_set(copy, words_key(value, i), words_share(words_at(value, i)));
+        if (words_is(value, WORDS_ARRAY))
+            words_add(copy, words_share(words_at(value, i)));
+        else
+            words_set(copy, words_key(value, i), words_share(words_at(value, i)));
     return copy;
 }
 

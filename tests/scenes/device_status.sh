@@ -12,7 +12,7 @@ of_gpus() { # argument ...
 }
 
 check "status of an idle host" says 0 "2 devices, 2 idle; 0 workers" of_gpus
-check "status names each device and its pool" said "gpu1    pool $b "
+check "status names each device and its pool" said "gpu1  $b "
 check "status on a host without any device is refused as before" says 3 "no accelerator that cpubind knows" \
     "$CPUBIND" status --root fixtures/hosts/gpu-none.host
 
@@ -75,18 +75,18 @@ check "--class selects them" says 1 "1 devices, 0 idle; 1 workers: 1 unbound" \
     of_mixed --class 0x0302
 for way in "--pci 0000:61:00.0" "--devices gpu0"; do
     # shellcheck disable=SC2086
-    check "$way selects one" says 1 "gpu0    pool 48-71" of_mixed $way
+    check "$way selects one" says 1 "gpu0  48-71" of_mixed $way
 done
 
 # Nobody uses npu1; the worker of gpu0 is not bound.
 names_mixed() {
     says 1 "2 devices, 1 idle; 1 workers: 1 unbound" of_mixed --devices npu1,gpu0 &&
-        said 'npu1    pool 72-95 ' && said 'gpu0    pool 48-71 '
+        said 'npu1  72-95 ' && said 'gpu0  48-71 '
 }
 check "--devices selects those of both kinds, with the pools that all have" names_mixed
 for way in "--npus 1" "--device-type a2"; do
     # shellcheck disable=SC2086
-    check "$way alone leaves the pools as they are, too" says 0 "npu1    pool 72-95 " of_mixed \
+    check "$way alone leaves the pools as they are, too" says 0 "npu1  72-95 " of_mixed \
         $way
 done
 check "an option of NPUs is refused beside --pci in status" says 2 "leave out the options" \

@@ -59,7 +59,7 @@ was_bound_once() {
 status_row_says() { # pid, words or nothing of children
     "$CPUBIND" status --root "$host" >"$out/said" 2>"$out/err"
     cat "$out/said"
-    grep -A 1 "^ *$1 " "$out/said" >"$out/row"
+    grep -e " $1 " -e "^process $1, " "$out/said" >"$out/row"
     if [ -n "$2" ]; then grep -qF -e "$2" "$out/row"; else ! grep -q 'child' "$out/row"; fi
 }
 
@@ -245,10 +245,10 @@ is_judged() { # a user or a stranger, what its descriptor 3 is
     "$CPUBIND" status --root "$host" >"$out/said" 2>"$out/err"
     cat "$out/said"
     if [ "$1" = user ]; then
-        is_on "$first" "$a" && is_on "$held" "$b" && grep -q "^ *$held " "$out/said" &&
+        is_on "$first" "$a" && is_on "$held" "$b" && grep -q " $held " "$out/said" &&
             said "; 2 workers: 2 right"
     else
-        is_on "$first" "$both" && is_on "$held" "$before" && ! grep "^ *$held " "$out/said" &&
+        is_on "$first" "$both" && is_on "$held" "$before" && ! grep " $held " "$out/said" &&
             said "; 1 workers: 1 right"
     fi && "$CPUBIND" restore --all 2>"$out/err" && are_on "$before" "$held" "$first"
 }

@@ -69,7 +69,7 @@ a_pod_is_in_the_json() {
         "$CPUBIND" status --root "$host" --json >"$out/said" && fits status &&
         is_the_pod '.devices[0].workers[#-1]' &&
         "$CPUBIND" status --root "$host" >"$out/said" &&
-        grep -qx "  *pod prod/vllm-0/worker (burstable)" "$out/said" && end_service TERM
+        grep -q "pod prod/vllm-0/worker (burstable)$" "$out/said" && end_service TERM
 }
 check "JSON and text have the pod" a_pod_is_in_the_json
 kill_service
@@ -205,7 +205,7 @@ files_that_cannot_be_read_are_said() {
         says_of "W$silence/cpu_manager_state: pod $uid, container worker: a number is missing." &&
         has .kubelet_error "w$silence/cpu_manager_state: pod $uid, container worker: a number is missing" &&
         has '.workers[0].kubelet' "" && put var/lib/kubelet/cpu_manager_state '{"entries":' &&
-        says_of "W$silence/cpu_manager_state: byte 12: unexpected token." &&
+        says_of "W$silence/cpu_manager_state: byte 12: a value belongs here." &&
         rm "$kubelet/cpu_manager_state" &&
         says_of "W$silence/cpu_manager_state is not there, and other files of kubelet are." &&
         mkdir "$kubelet/cpu_manager_state" &&
