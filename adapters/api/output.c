@@ -1,7 +1,7 @@
 /* output.c - tables, JSON
  * SPDX-License-Identifier: MIT
  *
- * Prints nothing. Widths of tables are counted in bytes, since api_add leaves nothing but ASCII.
+ * Prints nothing. Widths of tables are counted in bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>

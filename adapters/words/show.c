@@ -23,7 +23,7 @@ enum {
 typedef struct column {
     const char *key, *head;
     int n_key, n_head, is_outer;
-    char mark; /* '~', '%', '!', '?' or NUL */
+    char mark; /* '~', '%', '?' or NUL */
 } column;
 
 /* Where "b" of "a.b" begins. */
@@ -44,7 +44,7 @@ static int read_columns(const char *keys, column *out)
         *c = (column){.key = at, .n_key = n_key, .is_outer = *at == '^'};
         c->key += c->is_outer;
         c->n_key -= c->is_outer;
-        if (c->n_key > 0 && strchr("~%!?", c->key[c->n_key - 1]))
+        if (c->n_key > 0 && strchr("~%?", c->key[c->n_key - 1]))
             c->mark = c->key[--c->n_key];
         c->head = n_key < len ? at + n_key + 1 : last_word(c->key, c->n_key);
         c->n_head = n_key < len ? len - n_key - 1 : (int)(c->key + c->n_key - c->head);
@@ -135,7 +135,7 @@ static void put_plain(api_out *to, const char *text)
 
 static void put_value(api_out *to, const words_value *value, char mark);
 
-/* An array of objects is their number; "a,b" of others, "key=value" of the keys of an object. */
+/* An array of objects is their number; "a,b" of others, "key=value" of an object. */
 static void put_members(api_out *to, const words_value *value, char mark)
 {
     const int is_object = words_is(value, WORDS_OBJECT);
@@ -363,7 +363,7 @@ static int is_list(const table *t, int at)
     return 0;
 }
 
-/* Makes the widest columns of lists narrower until a line has no more columns than there are. */
+/* Makes the widest columns of lists narrower until a line fits. */
 static void fit(table *t, int32_t columns)
 {
     for (int again = 0; again < t->n_column; again++) {
@@ -440,7 +440,7 @@ static void put_block(api_out *to, const char *keys, const words_value *object)
         char *head = head_text(&c[k]);
         if (text && head) {
             api_put(to, "%-*s  ", width, head);
-            put_indented(to, text, width + 2, c[k].mark == '!' ? 0 : to->columns);
+            put_indented(to, text, width + 2, to->columns);
         }
         to->is_short |= !head || (has(value) && !text);
         free(text);

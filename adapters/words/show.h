@@ -1,7 +1,7 @@
 /* show.h - the text of a report: its values, set as tables and blocks
  * SPDX-License-Identifier: MIT
  *
- * The one printer of commands: rows name the keys of a report. Null is "-", true "yes", an array
+ * The printer of commands: rows name the keys of a report. Null is "-", true "yes", an array
  * "a,b", an object "key=value". A column that no row of the report has is left out. Nothing is
  * cut: for a terminal, which has columns, lists go on below; elsewhere lines are whole.
  */
@@ -18,9 +18,9 @@ typedef enum words_shown {
 } words_shown;
 
 /* One part of a text. `keys` are blank-separated: "key", "a.b", "key=head" with "_" for blanks;
- * "^key" of the object around the array, "key~" a number of bytes, "key%" a list with strides as
- * taskset takes it, "key!" is never wrapped, "key?" may differ in rows that are counted as one. Of a WORDS_NOTE it is a text, in which "{key}"
- * stands for values. The last row of a view has no keys. */
+ * "^key" of the object around the array, "key~" a number of bytes, "key%" a list with strides
+ * as taskset takes it, "key?" may differ in rows that are counted as one. Of a WORDS_NOTE it is
+ * a text, in which "{key}" and "{key~}" stand for values. The last row of a view has no keys. */
 typedef struct words_view {
     words_shown shown;
     const char *path, *keys;

@@ -1,9 +1,9 @@
 /* value.h - a tree of JSON values: built, looked at, read from bytes, printed
  * SPDX-License-Identifier: MIT
  *
- * What a command or a call answers is one such tree: a report. Everything that makes a value may
- * return NULL when memory ran out, and everything that takes one accepts NULL: a tree that lacks
- * a part for that reason is never printed, and no caller has to look before.
+ * What a command or a call answers is one such tree: a report. Everything that makes a value
+ * may return NULL when memory ran out, and everything that takes one accepts NULL: a tree that
+ * lacks a part for that reason is never printed, and no caller has to look before.
  *
  * A value that is added to another belongs to it. words_share gives it one more owner, each of
  * which frees it. What is looked up is borrowed from the tree, and NULL is what is not there.
@@ -87,7 +87,7 @@ const char *words_key(const words_value *object, int32_t i);
 words_value *words_get(const words_value *object, const char *key);
 words_value *words_get_of(const words_value *object, const char *key, size_t len);
 
-/* A text, NULL if it is none; the text of a key, "" if it is none; a number, 0 if it is none. */
+/* A text, NULL if it is none; that of a key, "" if it is none; a number, 0 if it is none. */
 const char *words_string(const words_value *value);
 const char *words_string_of(const words_value *object, const char *key);
 int64_t words_integer(const words_value *value);
