@@ -49,7 +49,7 @@ commands_ask_it() {
         has '.workers[0].pid' "$first" && has '.workers[0].pci' 0000:01:00.0 &&
         has '.workers[0].npu' "" && has '.workers[1].state' right &&
         says 0 "" "$CPUBIND" verify --all &&
-        [ "$(awk -v p="$first" '$2 == p { print $1, $3, $5, $6, $9 }' "$out/said")" = \
+        [ "$(awk -v p="$first" '$2 == p { print $1, $3, $4, $5, $8 }' "$out/said")" = \
             "gpu0 worker $a 1 right" ] && says 0 "" "$CPUBIND" status --memory none --json &&
         has .service.pid "$service" && has .service.workers 2 &&
         says 0 "" "$CPUBIND" status --memory none && grep -q \
