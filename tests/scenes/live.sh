@@ -27,9 +27,9 @@ binds_all_of_a_host() {
     says 0 "process $worker, npu0" apply_with_memory && is_at worker $main &&
         is_at acl_thread $acl && irqs_are_on 145 144 145 145 100 &&
         grep -qx "move_pages $worker to 6 flags 2" "$CPUBIND_SHIM/calls" &&
-        grep -qE "^irq sq +1 +100 +144 " "$out/said" &&
-        grep -qE "^irq cq +2 +100 +145 " "$out/said" &&
-        grep -qE "^node 6 .* belongs here" "$out/said" && verify_knows_the_memory &&
+        grep -qE "^irq +sq +100 +144 +moved +1$" "$out/said" &&
+        grep -qE "^irq +- +100 +145 +moved +3$" "$out/said" &&
+        grep -qE "^6 .* belongs here" "$out/said" && verify_knows_the_memory &&
         says 0 "as it should be" verify --memory none
 }
 

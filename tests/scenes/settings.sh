@@ -10,7 +10,7 @@ rm -rf "$out/host"
 mkdir "$out/host/etc" || exit 1
 host="--root $out/host --allowed 0-191"
 
-settings() { # line ...
+host_settings() { # line ...
     printf '%s\n' "$@" >"$out/host/etc/cpubind.conf"
 }
 
@@ -18,7 +18,7 @@ settings() { # line ...
 
 # The threads of a name go elsewhere, and memory stays.
 commands_take_the_file() {
-    settings "thread = other=acl" "memory = none" "others = keep" "keep = 1" &&
+    host_settings "thread = other=acl" "memory = none" "others = keep" "keep = 1" &&
         says 0 "" apply --device npu0 --json && has .npu 0 && items "kind = 'memory'" 0 &&
         acl_now=$(cpus_of "$(thread_named acl_thread)") && is_at other "$acl_now" &&
         says 0 "as it should be" verify && says 0 "put back" restore && all_is_free
@@ -26,20 +26,20 @@ commands_take_the_file() {
 check_worker "apply takes the settings of the host" commands_take_the_file acl_thread other
 
 an_option_takes_the_place() {
-    settings "rules = reference" "thread = other=acl" &&
+    host_settings "rules = reference" "thread = other=acl" &&
         says 0 "" apply --device npu0 --thread other=release && is_at other $release &&
         says 0 "put back" restore &&
-        settings "rules = reference" "keep = 2" &&
+        host_settings "rules = reference" "keep = 2" &&
         says 0 "" apply --device npu0 --keep 0 && is_at other $main && is_at acl_thread $acl &&
         says 0 "put back" restore && all_is_free
 }
 check_worker "an option takes the place of its key" an_option_takes_the_place acl_thread other
 
 a_fault_binds_nothing() {
-    settings "keep = x" &&
+    host_settings "keep = x" &&
         says 2 'etc/cpubind.conf, line 1, column 8: keep "x" is neither' apply --device npu0 &&
-        all_is_free && settings "rules = reference" && says 0 "" apply --device npu0 &&
-        settings "rule = near" && says 2 'there is no key "rule"' \
+        all_is_free && host_settings "rules = reference" && says 0 "" apply --device npu0 &&
+        host_settings "rule = near" && says 2 'there is no key "rule"' \
             "$CPUBIND" verify --pid "$worker" $host --device npu0 &&
         says 0 "put back" restore && all_is_free
 }
