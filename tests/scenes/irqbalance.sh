@@ -83,7 +83,7 @@ ban_fails() { # words
 # -- Bans ------------------------------------------------------------------------
 
 bans_of_others_stay() {
-    bans 0 "" && grep -q '^irqbalance .* moved$' "$out/said" && bans_are 17 $own &&
+    bans 0 "" && grep -q '^irqbalance .* moved ' "$out/said" && bans_are 17 $own &&
         says 0 "put back" restore && bans_are 17 && irqs_are_free && all_is_free
 }
 
