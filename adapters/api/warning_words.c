@@ -126,7 +126,7 @@ static void add_sharer(const subject *w, int32_t index, api_text *out)
         api_add(out, "%s %d", w->facts->noun, (int)w->facts->device[device].logic);
     else
         api_add(out, "the hidden %s", w->facts->noun);
-    if (device < 0 && one->function >= 0) {
+    if (device < 0 && one && one->function >= 0) {
         api_add(out, " at PCI address ");
         api_add_pci(out, &w->facts->bus[one->function].pci);
     }
