@@ -101,8 +101,8 @@ check_driver() { # text, command
 
 bound_verified_restored() {
     says 0 "" apply --npu 0 && is_bound &&
-        grep -qE '^kernel dev0_sq_task .* 144-145 +moved' "$out/said" &&
-        grep -qE '^workqueue +2 .* 144-145 +moved' "$out/said" && says 0 "as it should be" verify &&
+        grep -qE '^kernel +dev0_sq_task .* 144-145 +moved' "$out/said" &&
+        grep -qE '^workqueue .* 144-145 +moved +2$' "$out/said" && says 0 "as it should be" verify &&
         grep -qE '^workqueue .* right' "$out/said" &&
         says 0 "as it should be" verify $host --memory none --npu 0 &&
         grep -qE '^workqueue .* right' "$out/said" && echo $free_mask >$queues/dev0_sq_fair_wq/cpumask &&

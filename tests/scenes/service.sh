@@ -228,7 +228,7 @@ probes_tell_alive_from_ready() {
         probe 1 ready "; it has not looked at the workers of this host yet$" &&
         mv "$host/away" "$host/sys" && becomes probe 0 ready "goes on" &&
         becomes is_on "$first" "$a" && kill -STOP "$service" &&
-        becomes probe 1 alive "the service.* does not answer: it is stopped or hangs$" &&
+        becomes probe 1 alive "the service.* does not answer: it is stopped or hangs .*$" &&
         kill -CONT "$service" && becomes probe 0 alive "goes on" && end_service TERM &&
         says 2 "leave out --check" "$CPUBIND" service --alive --check
 }
