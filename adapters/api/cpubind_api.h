@@ -14,8 +14,8 @@
  * OPTIONS  An array of texts "key=value" that ends with NULL, or NULL for none. A key is a long
  *     option of the command without its dashes: "scope=own", "allowed=0-31,64-95". A switch
  *     takes yes or no: "strict=yes". An unknown key or a bad value is the error "usage". What
- *     no option says, /etc/cpubind.conf of the host says, if it is there; a fault of it is one of
- *     the call that plans or binds.
+ *     no option says, /etc/cpubind.conf of the host says, if it is there; a fault of it is one
+ *     of the call that plans or binds.
  * ERRORS   A call that fails returns NULL or a negative number, and *error is a new object that
  *     the caller frees. *error is not touched by a call that succeeds. `error` may be NULL.
  * MEMORY   A host, a plan, a binding and an error belong to the caller, who frees each with the

@@ -55,7 +55,7 @@ static const struct {
                       "no NPU has its home on their socket, and no pool is below the minimum"},
 };
 
-/* What a CPU is that is in no pool in view: about nothing else, a device, or the allowed CPUs. */
+/* What a CPU is that is in no pool in view: about nothing else, a device, the allowed CPUs. */
 static const struct {
     enum { ABOUT_NONE, ABOUT_DEVICE, ABOUT_ALLOWED } about;
     const char *before, *behind;

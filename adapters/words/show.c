@@ -102,10 +102,12 @@ static void put_strides(api_out *to, const char *text)
 {
     int32_t *cpu = (int32_t *)malloc(MAX_LIST * sizeof *cpu);
     cpubind_int_list list = {cpu, MAX_LIST, 0};
-    if (!cpu || cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list,
-                                      NULL) != CPUBIND_TEXT_OK)
+    const int is_read =
+        cpu && cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list,
+                                     NULL) == CPUBIND_TEXT_OK;
+    if (!is_read)
         api_put_text(to, text);
-    for (int32_t i = 0; i < list.n;) {
+    for (int32_t i = 0; is_read && i < list.n;) {
         const int32_t step = i + 1 < list.n ? cpu[i + 1] - cpu[i] : 1;
         int32_t last = i;
         while (last + 1 < list.n && cpu[last + 1] - cpu[last] == step)

@@ -30,7 +30,7 @@ adapters/host           4447    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
-adapters/words          1562    5600
+adapters/words          1564    5600
 adapters/api            9054    1000
 adapters/doctor         2679    2000
 adapters/measure        2020    1700

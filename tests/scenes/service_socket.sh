@@ -213,13 +213,15 @@ users_are_answered() {
     CLIENT_UID=65534 client ask $users 'status\n' | grep -q '"pid"'
 }
 
-# The queue of the socket is full of one user's for seconds.
+# The queue of the socket is full of one user's when the service gets to it.
 one_user_keeps_nobody_out() {
+    kill -STOP "$service"
     CLIENT_UID=65534 client hold $users 400 'stat' </dev/null >"$out/flood" 2>&1 &
     flood=$!
-    becomes full_of_users &&
+    becomes full_of_users && kill -CONT "$service" &&
         CLIENT_UID=65533 CLIENT_LIMIT=1 client ask $users 'status\n' | grep -q '"pid"'
     result=$?
+    kill -CONT "$service"
     kill $flood
     wait $flood
     [ $result = 0 ] && becomes users_are_answered
