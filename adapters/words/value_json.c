@@ -69,8 +69,8 @@ static int32_t read_unit(reader *r)
     return unit;
 }
 
-/* Reads a character by its number in base 16, of which "\u" is passed over; one above U+FFFF has
- * two numbers. */
+/* Reads a character by its number in base 16, of which "\u" is passed over; one above U+FFFF
+ * has two numbers. */
 static void read_code(reader *r, api_out *to)
 {
     const char *start = r->at;
