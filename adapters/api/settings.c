@@ -254,6 +254,7 @@ static int take_keys(api_options *file, int commands, api_options *o, api_text *
     /* The file is of all hosts: it does not make NPUs of other accelerators. */
     const api_option *npu_option = o->npu_option;
     o->conf_text = file->conf_text;
+    o->socket = file->socket;
     file->conf_text = NULL;
     for (int32_t i = 0; api_keys[i].name; i++) {
         char *value = o->conf_value[i] = file->conf_value[i];

@@ -285,7 +285,7 @@ static void say_given(const comparison *c, api_text *to)
     for (int32_t i = 0; i < words_count(c->memory); i++) {
         const words_value *given = words_at(c->memory, i);
         api_add(to, "; ");
-        cli_add_bytes(to, words_integer_of(given, "bytes"));
+        words_add_bytes(to, words_integer_of(given, "bytes"));
         api_add(to, " of %s", words_string_of(given, "type"));
         say_nodes(given, to);
     }

@@ -102,7 +102,9 @@ static void ask(const api_options *options, cpubind_asking *asking, cli_service_
     }
     if (fault.error == ESRCH) /* the command says so */
         return;
-    if (api_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
+    if (options->conf_text && !options->root && !options->fixture)
+        settings.options.socket = options->socket; /* the command has read the file */
+    else if (api_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
         settings.options.socket = API_SOCKET_PATH;
     asking->path = settings.options.socket;
     if (asking->path)

@@ -48,21 +48,6 @@ static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind pl
     return n;
 }
 
-void cli_add_bytes(api_text *to, int64_t bytes)
-{
-    static const char units[] = "KMGTP";
-    int64_t tenths = bytes * 10 / 1024;
-    int i = 0;
-    while (tenths >= 10240 && units[i + 1]) {
-        tenths /= 1024;
-        i++;
-    }
-    if (tenths < 1000)
-        api_add(to, "%d.%d%c", (int)(tenths / 10), (int)(tenths % 10), units[i]);
-    else
-        api_add(to, "%d%c", (int)(tenths / 10), units[i]);
-}
-
 /* "258 right", "12/258 elsewhere". */
 static void add_threads(api_text *to, const cpubind_status_worker *w)
 {
@@ -326,7 +311,7 @@ static void note_places(words_value *notes, const cpubind_status_worker *w, cons
     api_add(&line, "memory by node:");
     for (int32_t i = 0; i < w->n_node; i++) {
         api_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
-        cli_add_bytes(&line, w->node[i].bytes);
+        words_add_bytes(&line, w->node[i].bytes);
     }
     add_line(notes, &line);
 }
@@ -339,7 +324,7 @@ static void add_worker_text(words_value *row, words_value *notes, const cli_stat
     api_text threads = {"", 0}, memory = {"", 0}, line = about(w, device), pod = {"", 0};
     add_threads(&threads, w);
     if (w->has_memory) {
-        cli_add_bytes(&memory, own);
+        words_add_bytes(&memory, own);
         if (w->memory_node >= 0 && own > 0)
             api_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
     }

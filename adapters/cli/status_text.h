@@ -29,9 +29,6 @@ words_value *cli_status_json(const cli_status *s);
 /* Writes the name of a device: "npu3", else its address. */
 void cli_status_name(const cpubind_status_device *device, char out[CPUBIND_DEVICE_NAME_SIZE]);
 
-/* Appends a number of bytes: "1023K", "23.1G", at most five characters. */
-void cli_add_bytes(api_text *to, int64_t bytes);
-
 /* Prints why the workers of a pod have their CPUs, and whose are beside them: of the pod that
  * the option explain names. Returns the exit status: 1 where it has no worker here. */
 int cli_explain_pod(const cli_status *s);

@@ -87,6 +87,21 @@ void words_add_quote(api_text *to, const char *text, int32_t len, int32_t max)
         api_add(to, ": \"%s%s\"", quote, at < len ? "..." : "");
 }
 
+void words_add_bytes(api_text *to, int64_t bytes)
+{
+    static const char units[] = "KMGTP";
+    int64_t tenths = bytes * 10 / 1024;
+    int i = 0;
+    while (tenths >= 10240 && units[i + 1]) {
+        tenths /= 1024;
+        i++;
+    }
+    if (tenths < 1000)
+        api_add(to, "%d.%d%c", (int)(tenths / 10), (int)(tenths % 10), units[i]);
+    else
+        api_add(to, "%d%c", (int)(tenths / 10), units[i]);
+}
+
 /* == Why ==================================================================== */
 
 #define ANY         ~0u

@@ -41,6 +41,9 @@ void api_add_pci(api_text *to, const cpubind_pci_address *pci);
 /* Appends `: "text"`, at most `max` bytes of it; nothing when it is empty. */
 void words_add_quote(api_text *to, const char *text, int32_t len, int32_t max);
 
+/* Appends a number of bytes: "1023K", "23.1G", at most five characters. */
+void words_add_bytes(api_text *to, int64_t bytes);
+
 /* == Why ==================================================================== */
 
 /* What a step was for, as bits: one error says another thing of each. */

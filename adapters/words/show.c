@@ -10,6 +10,7 @@
 
 #include "../text/character.h"
 #include "../text/cpulist.h"
+#include "messages.h"
 
 enum {
     MAX_KEYS = 24,
@@ -89,12 +90,9 @@ static int is_set(const words_value *value)
 
 static void put_bytes(api_out *to, int64_t bytes)
 {
-    static const char units[] = "KMGTP";
-    double n = (double)bytes / 1024;
-    int i = 0;
-    for (; n >= 1024 && units[i + 1]; i++)
-        n /= 1024;
-    api_put(to, n < 100 ? "%.1f%c" : "%.0f%c", n, units[i]);
+    api_text text = {"", 0};
+    words_add_bytes(&text, bytes);
+    api_put_text(to, text.text);
 }
 
 /* "0-46:2,96-142:2" */
