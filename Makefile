@@ -181,9 +181,10 @@ $(NRI) $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/adapters/nri/nri_main.o: | $(M
 # cannot be linked (a sanitizer, a distribution without static libraries) it has shared ones. A
 # copy, which is written in one go as by `make install`, starts 60 us earlier.
 STATIC_LINK ?= -static
-# With FAULTS each system call fails when a test says so: tests/faults/sys_faults.c.
-FAULTY = $(if $(FAULTS),$(BUILD)/obj/tests/faults/sys_faults.o)
-command = $(CC) $(CFLAGS) $(LDFLAGS) $(FAULTY:%.o=-Wl,--wrap=cpubind_sys_real)
+# With FAULTS each system call fails when a test says so, and a copy of the command is made for
+# a test: tests/faults/sys_faults.c, served.c.
+FAULTY = $(if $(FAULTS),$(patsubst %,$(BUILD)/obj/tests/faults/%.o,sys_faults served))
+command = $(CC) $(CFLAGS) $(LDFLAGS) $(FAULTS:yes=-Wl,--wrap=cpubind_sys_real -Wl,--wrap=main)
 $(BUILD)/cpubind: $(BUILD)/obj/adapters/cli/main.o $(ROOMS) $(FAULTY)
 	$(command) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
 	    $(command) $^ $(LIBS) $(LDLIBS) -o $@.linked

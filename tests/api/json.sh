@@ -2,6 +2,7 @@
 # json.sh - every JSON object that the command prints keeps to the tables of JSON*.md
 # SPDX-License-Identifier: MIT
 # runs: check-all
+# build: plain
 #
 #   tests/api/json.sh      from the top folder; BUILD is where the command and outputs are
 #

@@ -10,6 +10,7 @@
 #define CPUBIND_TESTS_CASES_CARRY_OUT_H
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../support/answer.h"
 

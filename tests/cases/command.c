@@ -27,25 +27,21 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
 
 #include "../../adapters/api/cpubind_api.h"
 #include "../support/cases.h"
+#include "../support/run_command.h"
 
-enum { MAX_WORDS = 64, MAX_ENV = 32, MOST_SECONDS = 60 };
+enum { MAX_WORDS = COMMAND_WORDS, MAX_ENV = 32 };
 
 static char here[] = "/tmp/cpubind-command-XXXXXX";
-static char command[PATH_MAX], build[PATH_MAX], top[PATH_MAX];
+static char build[PATH_MAX], top[PATH_MAX];
 static char *env[MAX_ENV];
 static int n_env;
 static char *last_message; /* of the last command that failed */
@@ -113,7 +109,7 @@ static void begin(void)
     assert_int_equal(chmod(here, 0755), 0);
     in_folder("bin", text);
     assert_int_equal(mkdir(text, 0755), 0);
-    make_link(command, "bin/cpubind");
+    make_link(command_path(), "bin/cpubind");
     (void)snprintf(text, sizeof text, "%s/fixtures/hosts", top);
     make_link(text, "hosts");
     (void)snprintf(text, sizeof text, "PATH=%s/bin:/usr/sbin:/usr/bin:/sbin:/bin", here);
@@ -270,66 +266,16 @@ static void say_shown(const char *text, char *const *parts)
 
 /* == Commands =============================================================== */
 
-typedef struct outcome {
-    int status; /* 128 + N: signal N ended it */
-    char *out, *err;
-} outcome;
-
-static pid_t child;
-
-/* A command that hangs is a failure that says so. */
-static void end_child(int signal)
+static command_result run(const char *const *words, const char *data)
 {
-    (void)signal;
-    kill(child, SIGKILL);
-}
-
-static char *slurp(int fd)
-{
-    const off_t size = lseek(fd, 0, SEEK_END);
-    char *text = (char *)calloc((size_t)size + 1, 1);
-    assert_non_null(text);
-    assert_int_equal(pread(fd, text, (size_t)size, 0), size);
-    close(fd);
-    return text;
-}
-
-static outcome run(const char *program, char *const *words, const char *data)
-{
-    outcome o = {.status = 0};
-    posix_spawn_file_actions_t actions;
-    const int fd[] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),
-                      memfd_create("err", MFD_CLOEXEC)};
-    const size_t n = data ? strlen(data) : 0;
-    int status;
-    assert_int_equal(write(fd[0], data, n), (ssize_t)n);
-    assert_int_equal(lseek(fd[0], 0, SEEK_SET), 0);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addchdir_np(&actions, here);
-    for (int i = 0; i < 3; i++)
-        posix_spawn_file_actions_adddup2(&actions, fd[i], i);
-    assert_int_equal(posix_spawn(&child, program, &actions, NULL, words, env), 0);
-    (void)signal(SIGALRM, end_child);
-    alarm(MOST_SECONDS);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    alarm(0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(fd[0]);
-    o.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    o.out = slurp(fd[1]);
-    o.err = slurp(fd[2]);
+    const command_call call = {words, here, env, data};
+    command_result r = command_call_run(&call);
     free(last_message);
-    last_message = strdup(o.err);
-    return o;
+    last_message = strdup(r.err);
+    return r;
 }
 
-static void drop(outcome *o)
-{
-    free(o->out);
-    free(o->err);
-}
-
-static void say_outcome(const outcome *o, char *const *parts)
+static void say_outcome(const command_result *o, char *const *parts)
 {
     static char *const all[] = {NULL};
     if (o->status != 0)
@@ -339,16 +285,16 @@ static void say_outcome(const outcome *o, char *const *parts)
 }
 
 /* Runs the command with a line of arguments. */
-static outcome run_line(const step *now, const char *line)
+static command_result run_line(const step *now, const char *line)
 {
-    char *words[MAX_WORDS] = {command};
+    const char *words[MAX_WORDS] = {command_path()};
     wordexp_t w = {.we_wordc = 0};
-    outcome o;
+    command_result o;
     if (wordexp(line, &w, WRDE_NOCMD | WRDE_UNDEF) != 0 || w.we_wordc > MAX_WORDS - 2)
         fail_msg("%s:%d: words cannot be made of: %s", now->script->path, now->line, line);
     memcpy(words + 1, w.we_wordv, w.we_wordc * sizeof *words);
     (void)snprintf(last_command, sizeof last_command, "%s", w.we_wordc ? w.we_wordv[0] : "");
-    o = run(command, words, now->data);
+    o = run(words, now->data);
     wordfree(&w);
     return o;
 }
@@ -356,25 +302,25 @@ static outcome run_line(const step *now, const char *line)
 static void run_command(step *now)
 {
     char *parts[MAX_WORDS];
-    outcome o;
+    command_result o;
     take_shown(now->rest, parts);
     o = run_line(now, now->rest);
     got.len = 0;
     say(&got, "%s", "");
     say_outcome(&o, parts);
-    drop(&o);
+    command_free(&o);
     expect(now, &got);
 }
 
 static void run_shell(step *now)
 {
     static char *const all[] = {NULL};
-    char *const words[] = {(char *)"sh", (char *)"-c", now->rest, NULL};
-    outcome o = run("/bin/sh", words, now->data);
+    const char *const words[] = {"/bin/sh", "-c", now->rest, NULL};
+    command_result o = run(words, now->data);
     got.len = 0;
     say(&got, "%s", "");
     say_outcome(&o, all);
-    drop(&o);
+    command_free(&o);
     expect(now, &got);
 }
 
@@ -394,7 +340,7 @@ static void with_json(const char *line, char *out, size_t size)
 static void make_mistake(step *now)
 {
     char line[2048];
-    outcome o = run_line(now, now->rest), j;
+    command_result o = run_line(now, now->rest), j;
     const size_t n = strcspn(o.err, "\n");
     const char *text;
     json_t *object;
@@ -417,8 +363,8 @@ static void make_mistake(step *now)
     json_decref(object);
     free(last_message);
     last_message = strdup(o.err);
-    drop(&o);
-    drop(&j);
+    command_free(&o);
+    command_free(&j);
     expect(now, &got);
 }
 
@@ -429,7 +375,7 @@ static void try_advice(step *now)
     const char *right = strstr(last_message, line_is);
     const char *option = strstr(last_message, option_is);
     char line[2048];
-    outcome o;
+    command_result o;
     if (!right && !option)
         fail_msg("%s:%d: no advice in: %s", now->script->path, now->line, last_message);
     right = right ? right + strlen(line_is) : option + strlen(option_is);
@@ -442,7 +388,7 @@ static void try_advice(step *now)
                  o.err);
     got.len = 0;
     say(&got, "> %s\n", line);
-    drop(&o);
+    command_free(&o);
     expect(now, &got);
 }
 
@@ -523,20 +469,12 @@ static void print_plan(step *now)
 
 /* == All cases ============================================================== */
 
-static int find_command(void **unused)
+static int find_places(void **unused)
 {
-    const char *path = getenv("CPUBIND");
-    const char *folder = getenv("BUILD");
-    char name[PATH_MAX];
+    const char *path = command_path();
     (void)unused;
-    (void)snprintf(name, sizeof name, "%s/cpubind", folder ? folder : "build");
-    if (!getcwd(top, sizeof top) || !realpath(path ? path : name, command)) {
-        fprintf(stderr, "there is no command %s\n", path ? path : name);
-        return -1;
-    }
-    (void)snprintf(build, sizeof build, "%.*s", (int)(strrchr(command, '/') - command),
-                   command);
-    return 0;
+    (void)snprintf(build, sizeof build, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return getcwd(top, sizeof top) ? 0 : -1;
 }
 
 static int leave_all(void **unused)
@@ -546,7 +484,7 @@ static int leave_all(void **unused)
     return 0;
 }
 
-static CMFixtureFunction before_all = find_command, after_all = leave_all;
+static CMFixtureFunction before_all = find_places, after_all = leave_all;
 
 static const verb of_driver[] = {
     {"file", put_file},  {"env", set_env},    {"$", run_command},      {"sh", run_shell},

@@ -26,7 +26,7 @@ enum { CPUS = 65536, NODES = 64, DEVICES = 64 };
 
 static int32_t cpu[CPUS], node[CPUS], core[CPUS], cache[CPUS], owner[CPUS];
 static int32_t node_id[NODES], n_listed, socket_of[NODES], distance[NODES * NODES];
-static int32_t near_cpu[DEVICES][CPUS], allowed[DEVICES][CPUS];
+static int32_t *kept[2 * DEVICES], n_kept; /* lists of devices */
 static cpubind_host host;
 static cpubind_device device[DEVICES];
 static int32_t n_device;
@@ -42,6 +42,19 @@ static void start(void)
     memset(device, 0, sizeof device);
     policy.cluster = 8;
     n_device = n_listed = 0;
+    while (n_kept > 0)
+        free(kept[--n_kept]);
+}
+
+/* Reads the list at *at, and moves *at past it: nothing is behind the last one. */
+static int32_t *read_list(const char **at, int32_t *n)
+{
+    const char *from = *at;
+    *n = lists_read(&from, NULL);
+    assert_in_range(n_kept, 0, 2 * DEVICES - 1);
+    kept[n_kept] = edge_ints(*n);
+    (void)lists_read(at, kept[n_kept]);
+    return kept[n_kept++];
 }
 
 static void set_cpus(step *now)
@@ -125,18 +138,16 @@ static void set_near(step *now)
         cpubind_device *one = &device[n_device];
         one->is_anywhere = *at == '?';
         at += *at == '?';
-        one->home.n = lists_read(&at, near_cpu[n_device]);
-        one->home.cpu = near_cpu[n_device++];
+        one->home.cpu = read_list(&at, &one->home.n);
+        n_device++;
     }
 }
 
 static void set_allowed(step *now)
 {
     int32_t n = 0;
-    for (const char *at = now->rest; *at; at += *at == ' ', n++) {
-        device[n].allowed.n = lists_read(&at, allowed[n]);
-        device[n].allowed.cpu = allowed[n];
-    }
+    for (const char *at = now->rest; *at; at += *at == ' ', n++)
+        device[n].allowed.cpu = read_list(&at, &device[n].allowed.n);
     for (int32_t d = 1; d < n_device && n == 1; d++)
         device[d].allowed = device[0].allowed;
 }

@@ -199,7 +199,9 @@ static cpubind_problem_code read_host(cpubind_arena *arena, cpubind_facts *facts
     return cpubind_facts_read(&source, &asked, arena, facts, problem);
 }
 
-static char memory[4 << 20];
+enum { MEMORY = 4 << 20 };
+
+static char *memory;
 static cpubind_arena whole_arena;
 static cpubind_facts facts;
 static cpubind_problem problem;
@@ -216,7 +218,9 @@ static void say_refused(const cpubind_problem *p)
 /* Reads the host. Returns 0 when it cannot be read, which is said. */
 static int has_facts(void)
 {
-    whole_arena = (cpubind_arena){memory, sizeof memory, 0};
+    memory = memory ? memory : (char *)malloc(MEMORY);
+    assert_non_null(memory);
+    whole_arena = (cpubind_arena){memory, MEMORY, 0};
     got.len = 0;
     got.text[0] = '\0';
     if (read_host(&whole_arena, &facts, &problem) == CPUBIND_PROBLEM_NONE)

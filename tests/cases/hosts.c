@@ -266,8 +266,9 @@ static void try_arenas(step *now)
         else
             needed = middle + 1;
     }
+    const size_t fine = 7 * (size_t)one_in(10);
     for (size_t size = 0; size < needed;
-         size += size < 4096 || size + 8192 >= needed ? 7 : 4093)
+         size += size < 4096 || size + 8192 >= needed ? fine : 4093)
         assert_int_equal(code_in(size), CPUBIND_PROBLEM_NO_MEMORY);
     assert_int_equal(code_in(needed), CPUBIND_PROBLEM_NONE);
 }

@@ -189,9 +189,12 @@ typedef struct attempt {
 static attempt start(const vector *v)
 {
     attempt a;
+    int32_t n = 0;
     memset(&a, 0, sizeof a);
-    a.cpu = edge_ints(CPUBIND_MAX_CPUS);
-    a.node = edge_ints(CPUBIND_MAX_CPUS);
+    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++)
+        n += v->is_online[i] != 0;
+    a.cpu = edge_ints(n);
+    a.node = edge_ints(n);
     for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++) {
         if (!v->is_online[i])
             continue;
@@ -343,32 +346,33 @@ static void check_vector(const vector *v)
 
 static int32_t run_file(const char *path)
 {
-    static vector v;
+    vector *v = (vector *)malloc(sizeof *v);
     static char line[MAX_LINE];
     int32_t cases = 0;
     int32_t open = 0;
     FILE *file = fopen(path, "r");
-    assert_non_null(file);
+    assert_true(file && v);
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == '#')
             continue;
         if (line[0] == '\0' && open) {
-            check_vector(&v);
+            check_vector(v);
             cases++;
             open = 0;
         } else if (line[0] != '\0') {
             if (!open)
-                memset(&v, 0, offsetof(vector, affinity));
+                memset(v, 0, offsetof(vector, affinity));
             open = 1;
-            read_line(&v, line);
+            read_line(v, line);
         }
     }
     fclose(file);
     if (open) {
-        check_vector(&v);
+        check_vector(v);
         cases++;
     }
+    free(v);
     return cases;
 }
 
