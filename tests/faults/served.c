@@ -1,12 +1,12 @@
 /* served.c - the sanitized command makes copies of itself for the tests
  * SPDX-License-Identifier: MIT
  *
- * Linked with -Wl,--wrap=main. With CPUBIND_SERVED=FD in its environment the command waits at
- * that socket for calls, each in a message: the number of words, the words and the variables of
- * the environment, each ended by a NUL; with it come stdin, stdout, stderr and the folder, as
- * descriptors. A copy of the command, which has not run yet, then does what is asked. The answer
- * is two messages, its pid and its wait status. A copy takes a tenth of the time of a start
- * under the sanitizers. The other side is tests/support/run_command.c.
+ * Linked with -Wl,--wrap=main. With CPUBIND_SERVED=FD in its environment the command waits
+ * at that socket for calls, each in a message: the number of words, the words and the
+ * variables of the environment, each ended by a NUL; with it come stdin, stdout, stderr and
+ * the folder, as descriptors. A copy of the command, which has not run yet, then does what
+ * is asked. The answer is two messages, its pid and its wait status. A copy takes a tenth of
+ * the time of a start under the sanitizers. The other side is tests/support/run_command.c.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
