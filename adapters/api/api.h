@@ -37,7 +37,8 @@ enum { API_MAX_KEYS = 40 }; /* of the settings */
 /* Appends the logic ids of the NPUs in view that a test is true of; of all with NULL. The list
  * is in memory of its own: a thread may have 64 KiB of stack. */
 void api_add_npus(api_text *to, const cpubind_facts *facts,
-                  int (*is_in)(const void *ctx, const cpubind_viewed *npu), const void *ctx);
+                  int (*is_in)(const void *ctx, const cpubind_host_device *npu),
+                  const void *ctx);
 
 /* Appends the name of an input; for the output of a command, the command line. */
 void api_add_input(api_text *to, const char *name);
@@ -553,14 +554,14 @@ void api_json_quality(api_out *to, const char *key, api_figures figures, int is_
 
 /* One row of a plan: a device, or a tile of one, its pool, and the CPUs of its roles. */
 typedef struct api_row {
-    const cpubind_viewed *device;       /* the device */
-    const cpubind_pci_function *on_bus; /* the same on the bus; NULL: it is an NPU */
-    int32_t id;                         /* among all devices of the plan */
-    int32_t rank;                       /* among those that the process sees */
-    int32_t tile;                       /* -1: all of the device */
-    int32_t number;                     /* by which its runtime names it; -1: not known */
-    int32_t node;                       /* that it is near; -1: not known */
-    const int32_t *cpu;                 /* the pool, ascending */
+    const cpubind_host_device *device; /* the device */
+    const cpubind_host_device *on_bus; /* the same on the bus; NULL: it is an NPU */
+    int32_t id;                        /* among all devices of the plan */
+    int32_t rank;                      /* among those that the process sees */
+    int32_t tile;                      /* -1: all of the device */
+    int32_t number;                    /* by which its runtime names it; -1: not known */
+    int32_t node;                      /* that it is near; -1: not known */
+    const int32_t *cpu;                /* the pool, ascending */
     int32_t n;
     const int32_t *role_cpu;  /* the CPUs of the roles of this process ... */
     cpubind_role_spans roles; /* ... as spans of role_cpu */

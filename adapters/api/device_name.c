@@ -134,7 +134,7 @@ typedef struct search {
     int has_npus, has_others;
 } search;
 
-static const cpubind_pci_function *function_of(const search *s, int32_t rank)
+static const cpubind_host_device *function_of(const search *s, int32_t rank)
 {
     return &s->read.facts.bus[s->rank[rank].device];
 }
@@ -194,11 +194,11 @@ static void add_run(api_text *to, const char *noun, int32_t first, int32_t last)
 /* Appends the names of all devices that this process sees. */
 static void add_all(const search *s, api_text *to)
 {
-    const cpubind_viewed *npu = s->read.facts.device;
+    cpubind_host_device *const *npu = s->read.facts.device;
     for (int32_t i = 0, k; i < s->read.facts.n_listed; i = k) {
-        for (k = i + 1; k < s->read.facts.n_listed && npu[k].logic == npu[k - 1].logic + 1;)
+        for (k = i + 1; k < s->read.facts.n_listed && npu[k]->logic == npu[k - 1]->logic + 1;)
             k++;
-        add_run(to, NPU, npu[i].logic, npu[k - 1].logic);
+        add_run(to, NPU, npu[i]->logic, npu[k - 1]->logic);
     }
     for (int32_t i = 0, k; i < s->n_rank; i = k) {
         const cpubind_vendor_id vendor = function_of(s, i)->accelerator.vendor;
@@ -244,11 +244,11 @@ static int refuse_several(const search *s, const api_name *name, api_text *why)
     const cpubind_facts *npus = &s->read.facts;
     api_text names = {"", 0};
     for (int32_t i = 0; i < s->read.facts.n_listed; i++)
-        if (name->number < 0 ? cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0
-                             : !name->noun && npus->device[i].logic == name->number)
-            add_run(&names, NPU, npus->device[i].logic, -1);
+        if (name->number < 0 ? cpubind_pci_compare(&npus->device[i]->pci, &name->pci) == 0
+                             : !name->noun && npus->device[i]->logic == name->number)
+            add_run(&names, NPU, npus->device[i]->logic, -1);
     for (int32_t k = 0; k < s->n_rank; k++) {
-        const cpubind_pci_function *device = function_of(s, k);
+        const cpubind_host_device *device = function_of(s, k);
         const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
         if (name->number < 0 || !noun || number_of(s, k) != name->number ||
             (name->noun && strcmp(name->noun, noun) != 0))
@@ -279,8 +279,8 @@ static int find_address(const search *s, const api_name *name, found *out, api_t
     int32_t n = 0;
     *out = (found){-1, name->pci, -1};
     for (int32_t i = 0; i < s->read.facts.n_listed; i++)
-        if (cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0) {
-            out->npu = npus->device[i].logic;
+        if (cpubind_pci_compare(&npus->device[i]->pci, &name->pci) == 0) {
+            out->npu = npus->device[i]->logic;
             n++;
         }
     return n > 1 ? refuse_several(s, name, why) : API_DONE;
@@ -295,7 +295,7 @@ static int find(const search *s, const api_name *name, found *out, api_text *why
     if (name->noun ? strcmp(name->noun, NPU) == 0 : !s->has_others)
         return API_DONE;
     for (int32_t k = 0; k < s->n_rank; k++) {
-        const cpubind_pci_function *device = function_of(s, k);
+        const cpubind_host_device *device = function_of(s, k);
         if (!api_is_called(name, device->accelerator.vendor, number_of(s, k), k, &device->pci))
             continue;
         *out = (found){-1, device->pci, s->rank[k].tile};
@@ -349,8 +349,8 @@ static cpubind_pci_address address_of(const search *s, int32_t logic)
 {
     const cpubind_facts *npus = &s->read.facts;
     for (int32_t i = 0; i < s->read.facts.n_listed; i++)
-        if (npus->device[i].logic == logic)
-            return npus->device[i].pci;
+        if (npus->device[i]->logic == logic)
+            return npus->device[i]->pci;
     return (cpubind_pci_address){.domain = -1};
 }
 

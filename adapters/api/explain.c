@@ -149,7 +149,7 @@ static const char *device_words(explanation *e, int32_t device)
     const cpubind_candidate *c = &e->view.plan->candidate[device];
     api_text *words = words_of(e);
     if (c->device >= 0) {
-        api_add(words, "NPU %d", (int)e->view.facts->device[c->device].logic);
+        api_add(words, "NPU %d", (int)e->view.facts->device[c->device]->logic);
     } else {
         api_add(words, "the hidden NPU ");
         api_add_pci(words, &e->view.facts->bus[c->function].pci);
@@ -166,7 +166,7 @@ static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, in
     for (int32_t i = 0; i < n; i++) {
         const cpubind_candidate *c = &e->view.plan->candidate[device[i]];
         if (c->device >= 0)
-            e->ids[n_id++] = e->view.facts->device[c->device].logic;
+            e->ids[n_id++] = e->view.facts->device[c->device]->logic;
         else
             ++*n_hidden;
     }
@@ -321,11 +321,11 @@ static void say_rule(explanation *e)
 /* == NPUs =================================================================== */
 
 /* Says which CPUs are near an NPU, and by which input. */
-static void say_place(explanation *e, const cpubind_viewed *npu)
+static void say_place(explanation *e, const cpubind_host_device *npu)
 {
     const cpubind_facts *facts = e->view.facts;
-    const int32_t *cpu = npu->near_cpus.cpu, n = npu->near_cpus.n;
-    const cpubind_pci_function *f = npu->bus < 0 ? NULL : &facts->bus[npu->bus];
+    const int32_t *cpu = npu->cpu, n = npu->n_cpu;
+    const cpubind_host_device *f = npu->bus < 0 ? NULL : npu;
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
@@ -369,7 +369,7 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
 }
 
 /* Says which of these CPUs are the home, and whose home they are too. */
-static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
+static void say_home(explanation *e, int32_t device, const cpubind_host_device *npu)
 {
     int32_t n_other = 0;
     const int32_t n = list_home(e, device);
@@ -381,7 +381,7 @@ static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
         if (i < n)
             e->device[n_other++] = d;
     }
-    if (npu->near_cpus.n > 0 && n == 0)
+    if (npu->n_cpu > 0 && n == 0)
         say(e, "Pools are cut from none of them, so it has no home");
     else if (n > 0)
         say(e,
@@ -444,7 +444,7 @@ static void say_steps(explanation *e, int32_t device, int32_t row)
 }
 
 /* Says which slice a device has. */
-static void say_slot(explanation *e, int32_t device, const cpubind_viewed *npu)
+static void say_slot(explanation *e, int32_t device, const cpubind_host_device *npu)
 {
     const cpubind_device_plan *plan = e->view.plan;
     const int32_t slot = plan->candidate[device].slot;
@@ -587,7 +587,7 @@ static void add_name(const explanation *e, int32_t npu, api_text *to)
 static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
     const cpubind_device_plan *plan = e->view.plan;
-    const cpubind_viewed *n = &e->view.facts->device[npu];
+    const cpubind_host_device *n = e->view.facts->device[npu];
     const int32_t row = api_row_index(plan, npu);
     api_text *words = words_of(e);
     int32_t n_cpu;
@@ -614,7 +614,7 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
 static void explain_npu(explanation *e, int32_t npu)
 {
     const cpubind_device_plan *plan = e->view.plan;
-    const cpubind_viewed *n = &e->view.facts->device[npu];
+    const cpubind_host_device *n = e->view.facts->device[npu];
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? plan->of_device[npu] : -1;
     const int32_t row = is_traced ? api_row_index(plan, npu) : -1;
@@ -748,7 +748,7 @@ static void say_trace(explanation *e, int32_t id)
     const int32_t step = plan->step[cpu->at], group = e->group[cpu->at];
     const int32_t owner = cpu->device < 0 ? -1 : plan->candidate[cpu->device].device;
     api_json_text(&e->fact, "step", cpubind_step_word(step));
-    api_json_id(&e->fact, "owner", owner < 0 ? -1 : e->view.facts->device[owner].logic);
+    api_json_id(&e->fact, "owner", owner < 0 ? -1 : e->view.facts->device[owner]->logic);
     if (step > CPUBIND_STEP_IDLE && step < STEP_COUNT && cpu->device >= 0 &&
         !is_kept_overlap(e))
         say(e, "It went to %s%s: %s", device_words(e, cpu->device),
@@ -867,9 +867,9 @@ static int32_t npu_index(explanation *e, const target *t)
         api_add_pci(&e->called, &row.device->pci);
     }
     for (int32_t i = 0; i < facts->n_device && e->n_called == 0; i++)
-        if (facts->device[i].bus < 0 &&
-            api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->device[i].logic,
-                          facts->device[i].logic, &facts->device[i].pci))
+        if (facts->device[i]->bus < 0 &&
+            api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->device[i]->logic,
+                          facts->device[i]->logic, &facts->device[i]->pci))
             return i;
     return e->n_called == 1 ? found : -1;
 }
@@ -955,7 +955,7 @@ static int add_all(explanation *e)
 {
     const cpubind_facts *facts = e->view.facts;
     for (int32_t i = 0; i < facts->n_device; i++)
-        if (!add_target(e, &(target){1, {NULL, facts->device[i].logic, {0}}, -1, -1}, NULL))
+        if (!add_target(e, &(target){1, {NULL, facts->device[i]->logic, {0}}, -1, -1}, NULL))
             return 0;
     for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
         if (!add_target(e, &(target){.cpu = -1, .role = i}, NULL))

@@ -43,7 +43,7 @@ static char letter_of(const map *m, const api_cpu *cpu)
         return api_cpu_letter(cpu->kind);
     if (cpu->role != CPUBIND_ROLE_MAIN)
         return cpubind_role_letter(cpu->role);
-    return digit_of(m->view.facts->device[m->view.plan->want[cpu->row]].logic);
+    return digit_of(m->view.facts->device[m->view.plan->want[cpu->row]]->logic);
 }
 
 /* Sets the background of the NPU, so that neighbours differ; roles but main are underlined. */
@@ -136,7 +136,7 @@ static void add_homes(const map *m, int32_t node, api_text *to)
         if (plan->candidate[i].device < 0)
             n_hidden++;
         else
-            ids[n++] = m->view.facts->device[plan->candidate[i].device].logic;
+            ids[n++] = m->view.facts->device[plan->candidate[i].device]->logic;
     }
     (void)!cpubind_list_sort(ids, &n);
     if (n > 0) {
@@ -179,7 +179,7 @@ static void add_away(const map *m, int32_t node, api_text *to)
                 continue;
             n = distance < next ? 0 : n;
             next = distance;
-            ids[n++] = m->view.facts->device[plan->want[i]].logic;
+            ids[n++] = m->view.facts->device[plan->want[i]]->logic;
         }
         if (n > 0) {
             if (next < 0)

@@ -54,7 +54,7 @@ static void put_name(api_out *to, const char *key, const api_row *row)
 }
 
 /* The numbers that only an NPU has. */
-static void put_npu(api_out *to, const cpubind_viewed *npu)
+static void put_npu(api_out *to, const cpubind_host_device *npu)
 {
     api_json_id(to, "npu", npu->logic);
     api_json_id(to, "card", npu->card);

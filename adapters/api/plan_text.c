@@ -32,7 +32,7 @@ const char *api_finding_word(cpubind_finding finding)
 /* Whether ranks of the first device are tiles of it. */
 static int has_tiles(const cpubind_facts *facts)
 {
-    const cpubind_pci_function *device = &facts->bus[0];
+    const cpubind_host_device *device = &facts->bus[0];
     return facts->is_joined && device->accelerator.n_tile > 1 && device->n_number > 0 &&
            device->tile[0] >= 0;
 }
@@ -77,9 +77,9 @@ static int32_t node_of(const cpubind_device_plan *plan, int32_t npu)
 api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i)
 {
     const cpubind_unit *unit = &plan->unit[i];
-    const cpubind_viewed *npu = &facts->device[unit->device];
+    const cpubind_host_device *npu = facts->device[unit->device];
     api_row row = {.device = npu,
-                   .on_bus = npu->bus < 0 ? NULL : &facts->bus[npu->bus],
+                   .on_bus = npu->bus < 0 ? NULL : npu,
                    .id = unit->id,
                    .rank = unit->rank < 0 ? 0 : unit->rank,
                    .tile = unit->tile,
@@ -94,7 +94,7 @@ api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, i
     if (unit->row >= 0 && unit->tile < 0)
         row.figures = api_figures_of_row(plan, unit->row);
     for (int32_t k = 0; k < facts->n_device; k++)
-        row.rank += facts->device[k].bus < 0 && facts->device[k].is_visible &&
+        row.rank += facts->device[k]->bus < 0 && facts->device[k]->is_visible &&
                     (row.on_bus || k < unit->device);
     return row;
 }
@@ -249,7 +249,7 @@ const char *api_product_of(const cpubind_facts *facts, const api_row *row)
 static void add_row(api_table *table, const cpubind_facts *facts, const api_row *row,
                     const columns *c, int32_t *nodes)
 {
-    const cpubind_viewed *npu = row->device;
+    const cpubind_host_device *npu = row->device;
     api_text pci = {"", 0}, name = {"", 0};
     api_cell_number(table, row->id);
     if (c->has_product) {
@@ -359,7 +359,7 @@ static void add_checked(const cpubind_facts *facts, const cpubind_device_plan *p
         const cpubind_candidate *c = &plan->candidate[i];
         const int is_at_home = has_home(facts, c->near_cpus.cpu, c->near_cpus.n);
         if (c->device >= 0 && is_at_home)
-            ids[n++] = facts->device[c->device].logic;
+            ids[n++] = facts->device[c->device]->logic;
         else if (c->device < 0) {
             n_unknown += c->near_cpus.n == 0;
             n_hidden += is_at_home;

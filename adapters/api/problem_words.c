@@ -22,7 +22,7 @@
 int api_has_others(const cpubind_facts *facts)
 {
     for (int32_t i = 0; i < facts->n_device; i++)
-        if (facts->device[i].bus >= 0)
+        if (facts->device[i]->bus >= 0)
             return 1;
     return !facts->has_listed && facts->is_joined && facts->n_bus > 0;
 }
@@ -43,12 +43,13 @@ void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to
 }
 
 void api_add_npus(api_text *to, const cpubind_facts *facts,
-                  int (*is_in)(const void *ctx, const cpubind_viewed *npu), const void *ctx)
+                  int (*is_in)(const void *ctx, const cpubind_host_device *npu),
+                  const void *ctx)
 {
     int32_t *ids = (int32_t *)malloc(((size_t)facts->n_device + 1) * sizeof *ids), n = 0;
     for (int32_t i = 0; ids && i < facts->n_device; i++)
-        if (!is_in || is_in(ctx, &facts->device[i]))
-            ids[n++] = facts->device[i].logic;
+        if (!is_in || is_in(ctx, facts->device[i]))
+            ids[n++] = facts->device[i]->logic;
     if (ids)
         api_add_list(to, ids, n);
     else
@@ -407,11 +408,11 @@ static void explain_input(const refusal *r, api_text *out)
 
 /* == Devices ================================================================ */
 
-static const cpubind_viewed *npu_of(const cpubind_facts *facts, int32_t logic)
+static const cpubind_host_device *npu_of(const cpubind_facts *facts, int32_t logic)
 {
     for (int32_t i = 0; i < facts->n_device; i++)
-        if (facts->device[i].logic == logic)
-            return &facts->device[i];
+        if (facts->device[i]->logic == logic)
+            return facts->device[i];
     return NULL;
 }
 
@@ -598,11 +599,11 @@ static void explain_too_few(const refusal *r, api_text *out)
 
 static void explain_no_local(const refusal *r, api_text *out)
 {
-    const cpubind_viewed *npu = npu_of(r->facts, r->p->device);
+    const cpubind_host_device *npu = npu_of(r->facts, r->p->device);
     add_problem(r, out);
     api_add(out, " (affinity ");
-    if (npu && npu->near_cpus.n > 0)
-        api_add_list(out, npu->near_cpus.cpu, npu->near_cpus.n);
+    if (npu && npu->n_cpu > 0)
+        api_add_list(out, npu->cpu, npu->n_cpu);
     else
         api_add(out, "not known");
     api_add(out, ", allowed ");

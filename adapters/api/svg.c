@@ -104,7 +104,8 @@ static int32_t id_of(const drawing *d, const api_cpu *cpu)
     const int32_t device = cpu->row >= 0 ? plan->want[cpu->row]
                            : is_other    ? plan->candidate[cpu->device].device
                                          : -1;
-    return device >= 0 && cpu->kind != API_CPU_TWICE ? d->view.facts->device[device].logic : -1;
+    return device >= 0 && cpu->kind != API_CPU_TWICE ? d->view.facts->device[device]->logic
+                                                     : -1;
 }
 
 /* Draws a CPU with its text, "12", "i12", "k", and the title "CPU 17: NPU 3, main". */
@@ -153,11 +154,9 @@ static void put_core(drawing *d, int32_t core, int32_t x, int32_t y)
 /* "a2", "L40S", else the vendor's word. */
 static const char *product_of(const cpubind_facts *facts, const cpubind_candidate *c)
 {
-    const int32_t bus = c->device >= 0 ? facts->device[c->device].bus : c->function;
-    const cpubind_accelerator *a = bus >= 0 ? &facts->bus[bus].accelerator : NULL;
-    return !a           ? cpubind_type_word(facts->type)
-           : a->product ? a->product
-                        : cpubind_vendor_word(a->vendor);
+    const cpubind_accelerator *a = c->device >= 0 ? &facts->device[c->device]->accelerator
+                                                  : &facts->bus[c->function].accelerator;
+    return a->product ? a->product : cpubind_vendor_word(a->vendor);
 }
 
 /* Draws a candidate: its name, its whole PCI address and its product. */
@@ -165,7 +164,7 @@ static void put_device(drawing *d, int32_t candidate, int32_t x, int32_t y)
 {
     const cpubind_facts *facts = d->view.facts;
     const cpubind_candidate *c = &d->view.plan->candidate[candidate];
-    const cpubind_viewed *device = c->device < 0 ? NULL : &facts->device[c->device];
+    const cpubind_host_device *device = c->device < 0 ? NULL : facts->device[c->device];
     const cpubind_pci_address *pci = device ? &device->pci : &facts->bus[c->function].pci;
     const int32_t row = device ? api_row_index(d->view.plan, c->device) : -1;
     api_text text = {"", 0}, title = {"no pool in this plan", 20};

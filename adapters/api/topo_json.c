@@ -32,7 +32,7 @@ static words_value *bytes_value(const char *bytes, int32_t len)
 }
 
 /* The keys that a device and a network card have. */
-static words_value *function_value(const cpubind_facts *f, const cpubind_pci_function *function)
+static words_value *function_value(const cpubind_facts *f, const cpubind_host_device *function)
 {
     words_value *bridges = words_array();
     for (int32_t i = 0; i < function->n_bridge; i++)
@@ -62,7 +62,7 @@ static words_value *near_value(const cpubind_facts *f, int32_t device)
 
 static words_value *device_value(const cpubind_facts *f, int32_t i, int wants_nics)
 {
-    const cpubind_pci_function *device = &f->bus[i];
+    const cpubind_host_device *device = &f->bus[i];
     words_value *value = function_value(f, device), *numbers = words_array();
     for (int32_t k = 0; k < device->n_number; k++)
         words_add(numbers, words_number(device->number[k]));

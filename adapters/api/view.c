@@ -12,7 +12,7 @@ api_row api_row_of(const cpubind_facts *facts, const cpubind_device_plan *plan, 
 {
     api_row row;
     memset(&row, 0, sizeof row);
-    row.device = &facts->device[plan->want[i]];
+    row.device = facts->device[plan->want[i]];
     row.cpu = plan->core.cpu + plan->core.row[i];
     row.n = plan->core.row[i + 1] - plan->core.row[i];
     row.role_cpu = plan->role_cpu + plan->role_row[i];
@@ -135,10 +135,10 @@ static int find_places(api_view *v)
     v->place = (uint8_t *)calloc(n + 1, 1);
     for (int32_t i = 0; v->place && i < v->plan->n_candidate; i++) {
         const cpubind_candidate *c = &v->plan->candidate[i];
-        const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
-        const cpubind_pci_function *f = c->function < 0 ? NULL : &facts->bus[c->function];
-        const int32_t n_cpu = npu ? npu->near_cpus.n : f ? f->n_cpu : 0;
-        const int32_t *cpu = npu && n_cpu > 0 ? npu->near_cpus.cpu : !npu && f ? f->cpu : NULL;
+        const cpubind_host_device *npu = c->device < 0 ? NULL : facts->device[c->device];
+        const cpubind_host_device *f = c->function < 0 ? NULL : &facts->bus[c->function];
+        const int32_t n_cpu = npu ? npu->n_cpu : f ? f->n_cpu : 0;
+        const int32_t *cpu = npu && n_cpu > 0 ? npu->cpu : !npu && f ? f->cpu : NULL;
         uint8_t *place = v->place + (size_t)i * (size_t)facts->n_node;
         for (int32_t k = 0; k < n_cpu; k++) {
             const int32_t node = cpu[k] < facts->n_cpu_id

@@ -17,7 +17,7 @@ typedef struct subject {
     const cpubind_device_plan *plan;
 } subject;
 
-static int has_locality(const void *ctx, const cpubind_viewed *npu)
+static int has_locality(const void *ctx, const cpubind_host_device *npu)
 {
     static const cpubind_locality of[CPUBIND_WARNING_COUNT] = {
         [CPUBIND_WARNING_PCI_AFFINITY] = CPUBIND_LOCALITY_TAKEN,
@@ -33,21 +33,20 @@ static void add_places(const subject *w, api_text *out)
 }
 
 /* Whether the CPUs near an NPU are those that the kernel names. */
-static int is_by_kernel(const cpubind_facts *facts, const cpubind_viewed *npu)
+static int is_by_kernel(const cpubind_facts *facts, const cpubind_host_device *npu)
 {
-    const cpubind_pci_function *function =
-        npu->function < 0 ? NULL : &facts->bus[npu->function];
-    return function && npu->near_cpus.n > 0 && function->n_cpu == npu->near_cpus.n &&
-           memcmp(function->cpu, npu->near_cpus.cpu,
-                  (size_t)function->n_cpu * sizeof *function->cpu) == 0;
+    const cpubind_host_device *function = npu->function < 0 ? NULL : &facts->bus[npu->function];
+    return function && npu->n_cpu > 0 && function->n_cpu == npu->n_cpu &&
+           memcmp(function->cpu, npu->cpu, (size_t)function->n_cpu * sizeof *function->cpu) ==
+               0;
 }
 
 static void add_differing(const subject *w, api_text *out)
 {
     int by_kernel = 0;
     for (int32_t i = 0; i < w->facts->n_device; i++)
-        if (has_locality(w, &w->facts->device[i]))
-            by_kernel |= is_by_kernel(w->facts, &w->facts->device[i]);
+        if (has_locality(w, w->facts->device[i]))
+            by_kernel |= is_by_kernel(w->facts, w->facts->device[i]);
     add_places(w, out);
     api_add(out, ": the CPUs of %s", by_kernel ? "the kernel" : "npu-smi");
 }
@@ -123,7 +122,7 @@ static void add_sharer(const subject *w, int32_t index, api_text *out)
     const cpubind_candidate *one = w->plan->candidate ? &w->plan->candidate[index] : NULL;
     const int32_t device = one ? one->device : index;
     if (device >= 0)
-        api_add(out, "%s %d", w->facts->noun, (int)w->facts->device[device].logic);
+        api_add(out, "%s %d", w->facts->noun, (int)w->facts->device[device]->logic);
     else
         api_add(out, "the hidden %s", w->facts->noun);
     if (device < 0 && one && one->function >= 0) {
@@ -140,11 +139,11 @@ static void add_shared(const subject *w, api_text *out)
     add_sharer(w, w->plan->core.shared.other, out);
 }
 
-static int is_poor(const void *ctx, const cpubind_viewed *npu)
+static int is_poor(const void *ctx, const cpubind_host_device *npu)
 {
     const subject *w = (const subject *)ctx;
     for (int32_t i = 0; i < w->plan->n_poor; i++)
-        if (&w->facts->device[w->plan->poor[i]] == npu)
+        if (w->facts->device[w->plan->poor[i]] == npu)
             return 1;
     return 0;
 }
@@ -258,17 +257,17 @@ static void add_cards(const subject *w, api_text *out)
     const cpubind_device_plan *plan = w->plan;
     const char *before = "";
     for (int32_t row = 0; row < plan->n_want; row++) {
-        const cpubind_viewed *device = &facts->device[plan->want[row]];
+        const cpubind_host_device *device = facts->device[plan->want[row]];
         char name[CPUBIND_DEVICE_NAME_SIZE];
         int32_t k = 0;
         while (k < row && (!plan->is_shared[k] ||
-                           facts->device[plan->want[k]].function != device->function))
+                           facts->device[plan->want[k]]->function != device->function))
             k++;
         if (!plan->is_shared[row] || k < row)
             continue;
-        cpubind_device_name(device->vendor, device->function < 0 ? device->logic : -1,
-                            device->function < 0 ? NULL : &facts->bus[device->function].pci,
-                            name);
+        cpubind_device_name(
+            device->accelerator.vendor, device->function < 0 ? device->logic : -1,
+            device->function < 0 ? NULL : &facts->bus[device->function].pci, name);
         api_add(out, "%s%s", before, name);
         before = ", ";
     }

@@ -37,6 +37,15 @@ cpubind_problem_code cpubind_priv_read_homes(facts_reader *r);
 cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_locality(facts_reader *r);
 
+/* facts_npus.c: an NPU with its ids, of which everything else is not known; room for n of them,
+ * NULL when the arena is full; one of them put into its place by its logic id, 0 when that is
+ * there already. */
+cpubind_host_device cpubind_priv_new_npu(int32_t logic, int32_t card, int32_t chip,
+                                         int32_t phy);
+cpubind_host_device **cpubind_priv_take_npus(facts_reader *r, int32_t n);
+int cpubind_priv_insert_npu(cpubind_host_device **list, int32_t *n,
+                            const cpubind_host_device *npu);
+
 /* facts_npus.c: npu-smi info -m; -t topo; info; the NPUs that the request names; who runs; the
  * visible devices. When npu-smi info -t topo cannot be read, that is no problem of the step: it
  * is handed out in *unanswered, for the kernel may know the same. npu-smi info is read into
@@ -56,8 +65,8 @@ cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
 
 /* == Helpers ================================================================ */
 
-/* NPU i of facts->npu. */
-static inline cpubind_pci_function *facts_npu(const cpubind_facts *f, int32_t i)
+/* NPU i of the bus. */
+static inline cpubind_host_device *facts_npu(const cpubind_facts *f, int32_t i)
 {
     return &f->bus[f->counted[i]];
 }
@@ -73,7 +82,7 @@ static inline int facts_is_kernel_complete(const cpubind_facts *f)
         n_cpu += facts_npu(f, i)->n_cpu;
     }
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].function < 0)
+        if (f->device[i]->function < 0)
             return 0;
     return n_cpu > 0;
 }
@@ -83,7 +92,7 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].function == function && f->device[i].near_cpus.n == 0)
+        if (f->device[i]->function == function && f->device[i]->n_cpu == 0)
             return 0;
     return 1;
 }
@@ -91,7 +100,7 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
 /* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
  * may be known. */
 static inline int facts_is_device_of(const cpubind_npusmi_device *device,
-                                     const cpubind_viewed *npu)
+                                     const cpubind_host_device *npu)
 {
     if (npu->card < 0)
         return device->phy >= 0 && device->phy == npu->phy;
@@ -102,7 +111,7 @@ static inline int facts_is_device_of(const cpubind_npusmi_device *device,
 static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_device *device)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (facts_is_device_of(device, &f->device[i]))
+        if (facts_is_device_of(device, f->device[i]))
             return 1;
     return 0;
 }
@@ -111,14 +120,14 @@ static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_
 static inline int facts_all_have_affinity(const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].near_cpus.n == 0)
+        if (f->device[i]->n_cpu == 0)
             return 0;
     return 1;
 }
 
 /* Notes that input `has` names an NPU that input `lacks` does not. */
 static inline void facts_note_difference(facts_reader *r, const char *has, const char *lacks,
-                                         const cpubind_viewed *npu)
+                                         const cpubind_host_device *npu)
 {
     cpubind_facts *f = r->facts;
     facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);

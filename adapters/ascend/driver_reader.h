@@ -22,8 +22,8 @@ typedef struct driver_view {
     driver_outcome outcome;
     cpubind_problem why; /* of a gap or a contradiction: the problem of a request that names no
                             other origin */
-    cpubind_viewed *npu; /* COMPLETE: the NPUs in view, by ascending logic id, with logic, phy,
-                            pci, function and is_running; in the arena */
+    cpubind_host_device **npu; /* COMPLETE: the NPUs in view, by ascending logic id, with logic,
+                                  phy, pci, function and is_running; in the arena */
     int32_t n_npu;
     int32_t has_processes; /* COMPLETE: is_running is known */
 } driver_view;

@@ -8,14 +8,14 @@
  */
 #include "ascend_reader.h"
 
-static int is_npu(const cpubind_pci_function *function)
+static int is_npu(const cpubind_host_device *function)
 {
     return function->accelerator.vendor == CPUBIND_VENDOR_ASCEND;
 }
 
 /* == The product ============================================================ */
 
-static cpubind_device_type type_of(const cpubind_pci_function *function)
+static cpubind_device_type type_of(const cpubind_host_device *function)
 {
     return is_npu(function) ? cpubind_type_of_pci(function->ids.device) : CPUBIND_TYPE_AUTO;
 }
@@ -50,14 +50,14 @@ cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r)
 cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    const cpubind_pci_function *old = f->bus;
+    const cpubind_host_device *old = f->bus;
     const int32_t room = f->n_bus + f->n_device;
     cpubind_device_type type = f->type;
     int32_t is_virtual_wanted;
     if (count_found(f, type, 0) + count_found(f, type, 1) == 0)
         type = cpubind_priv_type_on_bus(r);
     is_virtual_wanted = count_found(f, type, 0) == 0;
-    f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, room, sizeof *f->bus);
+    f->bus = (cpubind_host_device *)cpubind_arena_take(r->arena, room, sizeof *f->bus);
     f->counted = cpubind_arena_ints(r->arena, room);
     if (!f->bus || !f->counted)
         return facts_fail_memory(r);
@@ -65,7 +65,7 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
         memcpy(f->bus, old, (size_t)f->n_bus * sizeof *old);
     f->n_counted = 0;
     for (int32_t i = 0; i < f->n_bus; i++) {
-        cpubind_pci_function *function = &f->bus[i];
+        cpubind_host_device *function = &f->bus[i];
         const int is_taken = is_npu(function) && type_of(function) == type &&
                              function->is_virtual == is_virtual_wanted;
         if (is_taken)
@@ -78,24 +78,24 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
 
 /* == Functions of the NPUs in view ========================================== */
 
-static int has_phy(const cpubind_pci_function *function, int32_t phy)
+static int has_phy(const cpubind_host_device *function, int32_t phy)
 {
     for (int32_t i = 0; i < CPUBIND_FUNCTION_DEVICES; i++)
-        if (phy >= 0 && function->phy[i] == phy)
+        if (phy >= 0 && function->phys[i] == phy)
             return 1;
     return 0;
 }
 
 /* The row of an NPU by its address, else by its phy id; of a virtual function that of its card;
  * -1 when it is not known. */
-static int32_t find_function(const cpubind_facts *f, const cpubind_viewed *npu)
+static int32_t find_function(const cpubind_facts *f, const cpubind_host_device *npu)
 {
     const int32_t on_bus = npu->pci.domain < 0 ? -1 : cpubind_facts_on_bus(f, &npu->pci);
     const int32_t card = on_bus < 0 ? -1 : f->bus[on_bus].parent;
     if (card >= 0 && f->bus[card].n_device > 0)
         return card;
     for (int32_t i = 0; i < f->n_counted; i++) {
-        const cpubind_pci_function *function = facts_npu(f, i);
+        const cpubind_host_device *function = facts_npu(f, i);
         if (npu->pci.domain >= 0 ? cpubind_pci_compare(&function->pci, &npu->pci) == 0
                                  : has_phy(function, npu->phy))
             return f->counted[i];
@@ -104,19 +104,14 @@ static int32_t find_function(const cpubind_facts *f, const cpubind_viewed *npu)
 }
 
 /* Adds a row for an NPU whose address the bus lacks. */
-static int32_t add_function(facts_reader *r, const cpubind_viewed *npu)
+static int32_t add_function(facts_reader *r, const cpubind_host_device *npu)
 {
     cpubind_facts *f = r->facts;
     const int32_t row = f->n_bus + f->n_counted - f->n_census;
-    f->bus[row] = (cpubind_pci_function){.pci = npu->pci,
-                                         .ids = {-1, -1, -1},
-                                         .accelerator = {.vendor = CPUBIND_VENDOR_ASCEND},
-                                         .numa_node = -2,
-                                         .node = -1,
-                                         .via = {.domain = -1},
-                                         .parent = -1,
-                                         .n_device = 1,
-                                         .phy = {-1, -1}};
+    f->bus[row] = facts_unknown_device();
+    f->bus[row].pci = npu->pci;
+    f->bus[row].accelerator.vendor = CPUBIND_VENDOR_ASCEND;
+    f->bus[row].n_device = 1;
     if (f->n_census > 0)
         facts_note_difference(r, INPUT_INFO, INPUT_PCI, npu);
     f->counted[f->n_counted++] = row;
@@ -130,7 +125,7 @@ static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device
     if (device->pci.domain >= 0)
         return cpubind_pci_compare(&device->pci, &f->bus[row].pci) == 0;
     for (int32_t k = 0; k < f->n_device && cpubind_product_of(f->type)->has_pairs; k++)
-        if (f->device[k].function == row && f->device[k].card == device->card)
+        if (f->device[k]->function == row && f->device[k]->card == device->card)
             return 1;
     return 0;
 }
@@ -140,7 +135,7 @@ static void count_lost(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_counted && r->ascend->info_status == CPUBIND_TEXT_OK; i++) {
-        cpubind_pci_function *function = facts_npu(f, i);
+        cpubind_host_device *function = facts_npu(f, i);
         int32_t n = function->n_in_view;
         for (int32_t d = 0; d < r->ascend->info.n_device; d++)
             n += !facts_has_npu_of(f, &r->ascend->info.device[d]) &&
@@ -155,10 +150,10 @@ static void count_lost(facts_reader *r)
 static void count_hidden(cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_counted; i++) {
-        cpubind_pci_function *function = facts_npu(f, i);
+        cpubind_host_device *function = facts_npu(f, i);
         for (int32_t k = 0; k < f->n_counted; k++) {
-            const cpubind_pci_function *other = facts_npu(f, k);
-            if (function->n_in_view == 0 && function->phy[0] < 0 &&
+            const cpubind_host_device *other = facts_npu(f, k);
+            if (function->n_in_view == 0 && function->phys[0] < 0 &&
                 other->ids.device == function->ids.device && other->n_in_view > 0 &&
                 other->n_device > function->n_device)
                 function->n_device = other->n_device;
@@ -171,9 +166,9 @@ static void count_hidden(cpubind_facts *f)
 static int is_part_of_another(const cpubind_facts *f, int32_t npu)
 {
     for (int32_t i = 0; i < npu; i++)
-        if (f->device[i].function == f->device[npu].function &&
-            ((f->device[i].is_part && f->device[npu].is_part) ||
-             (f->device[npu].phy >= 0 && f->device[i].phy == f->device[npu].phy)))
+        if (f->device[i]->function == f->device[npu]->function &&
+            ((f->device[i]->is_part && f->device[npu]->is_part) ||
+             (f->device[npu]->phy >= 0 && f->device[i]->phy == f->device[npu]->phy)))
             return 1;
     return 0;
 }
@@ -182,15 +177,15 @@ static int is_part_of_another(const cpubind_facts *f, int32_t npu)
 static void number_parts(cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_device; i++) {
-        const int32_t function = f->device[i].function;
+        const int32_t function = f->device[i]->function;
         int32_t n = 0;
         for (int32_t k = 0; k < f->n_bus && function >= 0; k++)
             n -= f->bus[k].parent == function;
-        if (!f->device[i].is_part || function < 0 || n < 0)
+        if (!f->device[i]->is_part || function < 0 || n < 0)
             continue;
         for (int32_t k = 0; k < f->n_device; k++) {
-            f->device[i].part = k == i ? n : f->device[i].part;
-            n += f->device[k].function == function && f->device[k].is_part;
+            f->device[i]->part = k == i ? n : f->device[i]->part;
+            n += f->device[k]->function == function && f->device[k]->is_part;
         }
         f->bus[function].n_part = n;
     }
@@ -206,8 +201,8 @@ void cpubind_priv_attach_functions(facts_reader *r)
     for (int32_t i = 0; i < f->n_counted; i++)
         facts_npu(f, i)->n_in_view = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
-        cpubind_viewed *npu = &f->device[i];
-        cpubind_pci_function *function;
+        cpubind_host_device *npu = f->device[i];
+        cpubind_host_device *function;
         npu->function = find_function(f, npu);
         if (npu->function < 0 && npu->pci.domain >= 0)
             npu->function = add_function(r, npu);
@@ -236,7 +231,7 @@ void cpubind_priv_attach_functions(facts_reader *r)
 /* Reads the CPUs near an NPU. A host without nodes has all CPUs near all, which tells less than
  * npu-smi may. The reference knows no bridges, no only node, and no node that stands for one
  * without CPUs. */
-static cpubind_problem_code read_near(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_near(facts_reader *r, cpubind_host_device *function)
 {
     const cpubind_problem_code code = cpubind_priv_read_near(r, function);
     if (r->facts->rules == CPUBIND_RULES_REFERENCE) {
@@ -255,7 +250,7 @@ static cpubind_problem_code read_near(facts_reader *r, cpubind_pci_function *fun
 }
 
 /* Takes node 0 for a function on which the kernel has no node, as npu-smi does. */
-static cpubind_problem_code take_node_0(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code take_node_0(facts_reader *r, cpubind_host_device *function)
 {
     if (function->numa_node != -1 || function->origin != CPUBIND_NODE_ORIGIN_UNKNOWN ||
         function->n_cpu > 0)
@@ -285,7 +280,7 @@ cpubind_problem_code cpubind_priv_read_homes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_counted; i++) {
-        cpubind_pci_function *function = facts_npu(f, i);
+        cpubind_host_device *function = facts_npu(f, i);
         const cpubind_problem_code code = read_near(r, function);
         if (code == CPUBIND_PROBLEM_NO_MEMORY)
             return code;
@@ -305,7 +300,7 @@ cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
     cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_counted; i++) {
-        cpubind_pci_function *function = facts_npu(f, i);
+        cpubind_host_device *function = facts_npu(f, i);
         if (function->n_in_view != function->n_device)
             code = take_node_0(r, function);
     }
@@ -319,16 +314,16 @@ cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++) {
-        cpubind_viewed npu = f->device[i];
+        cpubind_host_device npu = *f->device[i];
         for (int32_t d = 0;
              d < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; d++)
             if (npu.pci.domain < 0 && facts_is_device_of(&r->ascend->info.device[d], &npu))
                 npu.pci = r->ascend->info.device[d].pci;
         if (npu.function < 0)
-            f->device[i].function = find_function(f, &npu);
+            f->device[i]->function = find_function(f, &npu);
     }
     for (int32_t i = 0; i < f->n_census; i++) {
-        cpubind_pci_function *function = facts_npu(f, i);
+        cpubind_host_device *function = facts_npu(f, i);
         if (!facts_is_near_known(f, function) &&
             read_near(r, function) == CPUBIND_PROBLEM_NO_MEMORY)
             return CPUBIND_PROBLEM_NO_MEMORY;

@@ -276,7 +276,7 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
 
 /* How many devices to look for: those that davinci_dev_num names, else one, or two on a product
  * whose functions may have two. */
-static cpubind_problem_code count_wanted(reading *d, const cpubind_pci_function *function,
+static cpubind_problem_code count_wanted(reading *d, const cpubind_host_device *function,
                                          int32_t *out)
 {
     facts_reader *r = d->r;
@@ -292,7 +292,7 @@ static cpubind_problem_code count_wanted(reading *d, const cpubind_pci_function 
 static cpubind_problem_code read_folders_of(reading *d, int32_t i, int *is_there)
 {
     facts_reader *r = d->r;
-    const cpubind_pci_function *function = facts_npu(r->facts, i);
+    const cpubind_host_device *function = facts_npu(r->facts, i);
     const char *name = facts_function_path(r, &function->pci, "msi_irqs");
     cpubind_problem_code code;
     cpubind_input listing;
@@ -389,7 +389,7 @@ static cpubind_problem_code check_numbers(reading *d)
 }
 
 /* Whether a row may be of this function: the table prints no domains. */
-static int is_row_of(const cpubind_driver_function *row, const cpubind_pci_function *function)
+static int is_row_of(const cpubind_driver_function *row, const cpubind_host_device *function)
 {
     const cpubind_pci_address *a = &row->pci, *b = &function->pci;
     return (a->domain < 0 || a->domain == b->domain) && a->bus == b->bus &&
@@ -442,7 +442,7 @@ static cpubind_problem_code take_phys(reading *d)
     for (int32_t i = 0; i < f->n_census; i++) {
         facts_npu(f, i)->n_device = d->devices[i].n;
         for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
-            facts_npu(f, i)->phy[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
+            facts_npu(f, i)->phys[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -455,22 +455,14 @@ static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic
 {
     driver_view *v = d->view;
     const cpubind_facts *f = d->r->facts;
-    int32_t at = v->n_npu;
-    cpubind_viewed npu;
-    memset(&npu, 0, sizeof npu);
-    npu.logic = logic;
-    npu.phy = udevid;
-    npu.card = npu.chip = -1;
+    cpubind_host_device npu = cpubind_priv_new_npu(logic, -1, -1, udevid);
     if (udevid >= CPUBIND_DRIVER_VIRTUAL)
         return stop_gap(d, input, "it is a virtual NPU");
     if (function_of(d, udevid) < 0)
         return stop_contradiction(d, input, "no mailbox is of this NPU");
     npu.function = f->counted[function_of(d, udevid)];
     npu.pci = f->bus[npu.function].pci;
-    for (; at > 0 && v->npu[at - 1].logic > logic; at--)
-        v->npu[at] = v->npu[at - 1];
-    v->npu[at] = npu;
-    v->n_npu++;
+    (void)cpubind_priv_insert_npu(v->npu, &v->n_npu, &npu);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -643,7 +635,7 @@ static cpubind_problem_code read_logics(reading *d)
     n = has_nodes ? n_node : table.n;
     if (n == 0)
         return stop_gap(d, INPUT_DEV, "this process may open no NPU");
-    v->npu = (cpubind_viewed *)cpubind_arena_take(r->arena, count_devices(d), sizeof *v->npu);
+    v->npu = cpubind_priv_take_npus(r, count_devices(d));
     if (!v->npu)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < n && v->outcome == DRIVER_COMPLETE; i++) {
@@ -658,7 +650,7 @@ static cpubind_problem_code read_logics(reading *d)
 static int are_ranks(const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].logic != i)
+        if (f->device[i]->logic != i)
             return 0;
     return 1;
 }
@@ -681,7 +673,7 @@ cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r)
         node[n_node - 1] >= CPUBIND_DRIVER_VIRTUAL)
         return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < f->n_device; i++)
-        f->device[i].phy = node[i];
+        f->device[i]->phy = node[i];
     f->has_phy = 1;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -730,7 +722,7 @@ static cpubind_problem_code read_running(reading *d)
             continue;
         }
         for (int32_t i = 0; i < v->n_npu; i++)
-            v->npu[i].is_running |= v->npu[i].phy == process.udevid;
+            v->npu[i]->is_running |= v->npu[i]->phy == process.udevid;
     }
     if (code == CPUBIND_PROBLEM_NONE || r->request->only_running)
         return code;

@@ -29,18 +29,41 @@ static cpubind_problem_code fail_table(facts_reader *r, const char *name, cpubin
                                             : facts_fail_text(r, name, answer, fault);
 }
 
-/* An NPU with its ids; everything else is not known. */
-static cpubind_viewed new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
+cpubind_host_device cpubind_priv_new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
 {
-    cpubind_viewed npu;
-    memset(&npu, 0, sizeof npu);
+    cpubind_host_device npu = facts_unknown_device();
+    npu.accelerator.vendor = CPUBIND_VENDOR_ASCEND;
     npu.logic = logic;
     npu.card = card;
     npu.chip = chip;
     npu.phy = phy;
-    npu.pci.domain = -1;
-    npu.function = npu.part = -1;
     return npu;
+}
+
+cpubind_host_device **cpubind_priv_take_npus(facts_reader *r, int32_t n)
+{
+    cpubind_host_device *row =
+        (cpubind_host_device *)cpubind_arena_take(r->arena, n, sizeof *row);
+    cpubind_host_device **list =
+        (cpubind_host_device **)cpubind_arena_take(r->arena, row ? n : 0, sizeof *list);
+    for (int32_t i = 0; row && list && i < n; i++)
+        list[i] = &row[i];
+    return row ? list : NULL;
+}
+
+int cpubind_priv_insert_npu(cpubind_host_device **list, int32_t *n,
+                            const cpubind_host_device *npu)
+{
+    int32_t at = *n;
+    while (at > 0 && list[at - 1]->logic >= npu->logic)
+        at--;
+    if (at < *n && list[at]->logic == npu->logic)
+        return 0;
+    for (int32_t i = *n; i > at; i--)
+        *list[i] = *list[i - 1];
+    *list[at] = *npu;
+    ++*n;
+    return 1;
 }
 
 /* Whether a chip is a part of a card, by its name: "Ascend 910B3vir05_1c_16g". */
@@ -52,21 +75,6 @@ static int is_virtual(const char *name, int32_t len)
     return 0;
 }
 
-/* Inserts an NPU by its logic id; returns 0 when the id is there already. */
-static int insert_npu(cpubind_facts *f, const cpubind_viewed *npu)
-{
-    int32_t at = f->n_device;
-    while (at > 0 && f->device[at - 1].logic >= npu->logic)
-        at--;
-    if (at < f->n_device && f->device[at].logic == npu->logic)
-        return 0;
-    for (int32_t i = f->n_device; i > at; i--)
-        f->device[i] = f->device[i - 1];
-    f->device[at] = *npu;
-    f->n_device++;
-    return 1;
-}
-
 /* Takes the NPUs of npu-smi info -m. On a product without logic ids the NPU ID is the logic id.
  * A chip with an empty name could not be queried: its other ids are zeros without meaning. A
  * chip without a logic id is an NPU of the host that no runtime here can use. */
@@ -76,7 +84,7 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
     cpubind_facts *f = r->facts;
     const cpubind_npusmi_chip *chip = map->chip;
     const int32_t n = map->n_chip;
-    f->device = (cpubind_viewed *)cpubind_arena_take(r->arena, n, sizeof *f->device);
+    f->device = cpubind_priv_take_npus(r, n);
     if (!f->device)
         return facts_fail_memory(r);
     f->has_phy = 1;
@@ -89,11 +97,12 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
             facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
         }
-        cpubind_viewed npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
-                                     chip[i].card, chip[i].chip, chip[i].phy);
+        cpubind_host_device npu =
+            cpubind_priv_new_npu(map->has_logic ? chip[i].logic : chip[i].card, chip[i].card,
+                                 chip[i].chip, chip[i].phy);
         npu.is_part = is_virtual(answer.data + chip[i].name.at, chip[i].name.len);
         f->has_phy &= npu.phy >= 0;
-        if (!insert_npu(f, &npu)) {
+        if (!cpubind_priv_insert_npu(f->device, &f->n_device, &npu)) {
             r->problem->device = npu.logic;
             return facts_fail_input(r, INPUT_MAP, answer, chip[i].name.at,
                                     "a logic id occurs twice");
@@ -115,8 +124,8 @@ static void note_lost_cards(facts_reader *r, cpubind_input answer)
     if (lost == 0)
         return;
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].chip >= n_chip)
-            n_chip = f->device[i].chip + 1;
+        if (f->device[i]->chip >= n_chip)
+            n_chip = f->device[i]->chip + 1;
     f->n_unknown += lost * (n_chip < CPUBIND_MAX_DEVICES / lost ? n_chip : 1);
     facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
 }
@@ -181,7 +190,7 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 
 /* Whether a row of the topology belongs to this NPU. */
 static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affinity *row,
-                     const cpubind_viewed *npu)
+                     const cpubind_host_device *npu)
 {
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
 }
@@ -205,15 +214,15 @@ static int are_all_rows(const cpubind_npusmi_topo *topo)
 static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
-    f->device = (cpubind_viewed *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->device);
+    f->device = cpubind_priv_take_npus(r, topo->n_row);
     if (!f->device)
         return facts_fail_memory(r);
     f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row; i++) {
         const int32_t id = topo->row[i].id;
-        const cpubind_viewed npu =
-            f->has_phy ? new_npu(id, -1, -1, id) : new_npu(id, id, 0, -1);
-        (void)insert_npu(f, &npu);
+        const cpubind_host_device npu = f->has_phy ? cpubind_priv_new_npu(id, -1, -1, id)
+                                                   : cpubind_priv_new_npu(id, id, 0, -1);
+        (void)cpubind_priv_insert_npu(f->device, &f->n_device, &npu);
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -226,19 +235,20 @@ static void compare_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
     const int32_t has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row && f->n_unknown == 0; i++) {
         const int32_t id = topo->row[i].id;
-        const cpubind_viewed npu = has_phy ? new_npu(-1, -1, -1, id) : new_npu(-1, id, -1, -1);
+        const cpubind_host_device npu = has_phy ? cpubind_priv_new_npu(-1, -1, -1, id)
+                                                : cpubind_priv_new_npu(-1, id, -1, -1);
         int32_t d = 0;
-        while (d < f->n_device && !is_row_of(topo, &topo->row[i], &f->device[d]))
+        while (d < f->n_device && !is_row_of(topo, &topo->row[i], f->device[d]))
             d++;
         if (d == f->n_device)
             facts_note_difference(r, INPUT_TOPO, INPUT_MAP, &npu);
     }
     for (int32_t d = 0; d < f->n_device; d++) {
         int32_t i = 0;
-        while (i < topo->n_row && !is_row_of(topo, &topo->row[i], &f->device[d]))
+        while (i < topo->n_row && !is_row_of(topo, &topo->row[i], f->device[d]))
             i++;
-        if (i == topo->n_row && (!has_phy || f->device[d].phy >= 0))
-            facts_note_difference(r, INPUT_MAP, INPUT_TOPO, &f->device[d]);
+        if (i == topo->n_row && (!has_phy || f->device[d]->phy >= 0))
+            facts_note_difference(r, INPUT_MAP, INPUT_TOPO, f->device[d]);
     }
 }
 
@@ -253,10 +263,10 @@ static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo
         return CPUBIND_PROBLEM_NO_MEMORY;
     for (int32_t d = 0; d < f->n_device; d++) {
         for (int32_t i = 0; i < topo->n_row; i++) {
-            if (!is_row_of(topo, &topo->row[i], &f->device[d]))
+            if (!is_row_of(topo, &topo->row[i], f->device[d]))
                 continue;
-            f->device[d].near_cpus =
-                (cpubind_list){topo->cpu + topo->row[i].first, topo->row[i].count};
+            f->device[d]->cpu = topo->cpu + topo->row[i].first;
+            f->device[d]->n_cpu = topo->row[i].count;
             f->has_affinity |= topo->row[i].count > 0;
         }
     }
@@ -321,11 +331,11 @@ cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *un
 
 /* == Who runs =============================================================== */
 
-static cpubind_viewed *find_npu(cpubind_facts *f, int32_t logic)
+static cpubind_host_device *find_npu(cpubind_facts *f, int32_t logic)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].logic == logic)
-            return &f->device[i];
+        if (f->device[i]->logic == logic)
+            return f->device[i];
     return NULL;
 }
 
@@ -336,16 +346,15 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
     if (f->n_device == 0) {
-        f->device =
-            (cpubind_viewed *)cpubind_arena_take(r->arena, q->n_device, sizeof *f->device);
+        f->device = cpubind_priv_take_npus(r, q->n_device);
         if (!f->device)
             return facts_fail_memory(r);
         f->has_only_named = 1;
         for (int32_t i = 0; i < q->n_device; i++)
-            f->device[f->n_device++] = new_npu(q->device[i], -1, -1, -1);
+            *f->device[f->n_device++] = cpubind_priv_new_npu(q->device[i], -1, -1, -1);
     }
     for (int32_t i = 0; i < q->n_device; i++) {
-        cpubind_viewed *npu = find_npu(f, q->device[i]);
+        cpubind_host_device *npu = find_npu(f, q->device[i]);
         if (!npu) {
             r->problem->device = q->device[i];
             return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
@@ -358,7 +367,7 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
 
 /* Whether a row of the process table belongs to an NPU. A row without a chip belongs to all
  * NPUs of its card. */
-static int runs_on(const cpubind_npusmi_process *process, const cpubind_viewed *npu)
+static int runs_on(const cpubind_npusmi_process *process, const cpubind_host_device *npu)
 {
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
 }
@@ -370,20 +379,21 @@ static void take_processes(facts_reader *r)
         const cpubind_npusmi_process *process = &r->ascend->info.process[p];
         int32_t found = 0;
         for (int32_t i = 0; i < f->n_device; i++) {
-            if (!runs_on(process, &f->device[i]))
+            if (!runs_on(process, f->device[i]))
                 continue;
-            f->device[i].is_running = 1;
+            f->device[i]->is_running = 1;
             found = 1;
         }
         if (!found && f->n_unknown == 0 && !f->has_only_named) {
-            const cpubind_viewed npu = new_npu(-1, process->card, process->chip, -1);
+            const cpubind_host_device npu =
+                cpubind_priv_new_npu(-1, process->card, process->chip, -1);
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
         }
     }
 }
 
 /* Whether npu-smi info has the device of an NPU in view. */
-static int has_device_of(const facts_reader *r, const cpubind_viewed *npu)
+static int has_device_of(const facts_reader *r, const cpubind_host_device *npu)
 {
     for (int32_t i = 0; i < r->ascend->info.n_device; i++)
         if (facts_is_device_of(&r->ascend->info.device[i], npu))
@@ -397,14 +407,15 @@ static void compare_devices(facts_reader *r)
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < r->ascend->info.n_device && f->n_unknown == 0; i++) {
         const cpubind_npusmi_device *device = &r->ascend->info.device[i];
-        cpubind_viewed npu = new_npu(-1, device->card, device->chip, device->phy);
+        cpubind_host_device npu =
+            cpubind_priv_new_npu(-1, device->card, device->chip, device->phy);
         npu.pci = device->pci;
         if (!facts_has_npu_of(f, device))
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
     }
     for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++)
-        if (!has_device_of(r, &f->device[d]))
-            facts_note_difference(r, INPUT_MAP, INPUT_INFO, &f->device[d]);
+        if (!has_device_of(r, f->device[d]))
+            facts_note_difference(r, INPUT_MAP, INPUT_INFO, f->device[d]);
 }
 
 /* Whether an output of npu-smi info that may lack devices has all that npu-smi info -m names.
@@ -415,7 +426,7 @@ static int has_all_devices(const facts_reader *r)
     if (f->n_device == 0 || f->has_only_named)
         return r->ascend->info.is_open < 2;
     for (int32_t d = 0; d < f->n_device; d++)
-        if (!has_device_of(r, &f->device[d]))
+        if (!has_device_of(r, f->device[d]))
             return 0;
     return 1;
 }
@@ -457,7 +468,7 @@ cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
         return code;
     facts_check_exit(r, r->ascend->info_answer);
     facts_note_unknown(r, INPUT_INFO, r->ascend->info_answer, r->ascend->info.unknown);
-    if (r->facts->n_device > 0 && r->facts->device[0].card >= 0)
+    if (r->facts->n_device > 0 && r->facts->device[0]->card >= 0)
         compare_devices(r);
     return code;
 }
@@ -523,9 +534,10 @@ static void mark_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device; i++)
-        f->device[i].is_visible = !f->visible && (!r->request->device || f->device[i].is_named);
+        f->device[i]->is_visible =
+            !f->visible && (!r->request->device || f->device[i]->is_named);
     for (int32_t i = 0; f->visible && i < f->n_visible; i++) {
-        cpubind_viewed *npu = find_npu(f, f->visible_id[i]);
+        cpubind_host_device *npu = find_npu(f, f->visible_id[i]);
         if (npu)
             npu->is_visible = !r->request->device || npu->is_named;
     }
@@ -537,7 +549,7 @@ static cpubind_problem_code parse_visible(facts_reader *r)
     cpubind_text_fault fault = {0, "no NPU is visible"};
     cpubind_text_status status;
     cpubind_visible visible = {NULL, 0, 0, 0};
-    int32_t last = f->n_device > 0 ? f->device[f->n_device - 1].logic : -1;
+    int32_t last = f->n_device > 0 ? f->device[f->n_device - 1]->logic : -1;
     int32_t limit = last < CPUBIND_MAX_DEVICES ? last + 1 : CPUBIND_MAX_DEVICES;
     f->visible_id = cpubind_arena_ints(r->arena, limit);
     if (!f->visible_id)
@@ -639,7 +651,7 @@ static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, 
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_visible; i++) {
-        const cpubind_viewed *npu = find_npu(r->facts, f->visible_id[i]);
+        const cpubind_host_device *npu = find_npu(r->facts, f->visible_id[i]);
         if (!npu || npu->phy < 0 || is_named[npu->phy])
             continue;
         r->problem->device = npu->logic;
@@ -662,10 +674,10 @@ static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
     if (!logic)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_device; i++) {
-        n_unknown += f->device[i].phy < 0;
-        if (f->device[i].phy >= 0 && f->device[i].phy < CPUBIND_MAX_DEVICES &&
-            is_named[f->device[i].phy])
-            logic[n++] = f->device[i].logic;
+        n_unknown += f->device[i]->phy < 0;
+        if (f->device[i]->phy >= 0 && f->device[i]->phy < CPUBIND_MAX_DEVICES &&
+            is_named[f->device[i]->phy])
+            logic[n++] = f->device[i]->logic;
     }
     if (n == f->n_device || (n_unknown > 0 && (n_named == f->n_device || r->request->device)))
         return CPUBIND_PROBLEM_NONE;
@@ -716,13 +728,13 @@ static int32_t place_on_host(const cpubind_facts *f, int32_t npu, int32_t n_host
     int32_t place = 0;
     if (f->n_device == n_host)
         return npu;
-    if (f->device[npu].phy < 0)
+    if (f->device[npu]->phy < 0)
         return -1;
     for (int32_t i = 0; i < f->n_census; i++)
         for (int32_t k = 0; k < facts_npu(f, i)->n_device; k++) {
-            if (facts_npu(f, i)->phy[k] < 0)
+            if (facts_npu(f, i)->phys[k] < 0)
                 return -1;
-            place += facts_npu(f, i)->phy[k] < f->device[npu].phy;
+            place += facts_npu(f, i)->phys[k] < f->device[npu]->phy;
         }
     return place;
 }
@@ -735,7 +747,7 @@ static int32_t list_of_step(const cpubind_facts *f, const uint8_t *is_named, int
     for (int32_t i = 0; i < f->n_device; i++) {
         const int32_t place = place_on_host(f, i, n_bus > 0 ? n_bus : f->n_device);
         if (place < 0 || (place < CPUBIND_MAX_DEVICES && is_named[place]))
-            logic[n++] = f->device[i].logic;
+            logic[n++] = f->device[i]->logic;
     }
     return n;
 }
@@ -799,7 +811,7 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
         code = apply_step(r);
     mark_visible(r);
     for (int32_t i = 0; i < r->facts->n_device; i++)
-        n_visible += r->facts->device[i].is_visible;
+        n_visible += r->facts->device[i]->is_visible;
     if (!r->request->bus || r->request->bus->is_host) /* else those of other jobs are listed */
         cpubind_priv_take_job(r->facts);
     return code == CPUBIND_PROBLEM_NONE && r->facts->n_device > 0

@@ -14,11 +14,11 @@ static void take_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t d = 0; d < f->n_device; d++) {
-        if (f->device[d].pci.domain >= 0)
+        if (f->device[d]->pci.domain >= 0)
             continue;
         for (int32_t i = 0; i < r->ascend->info.n_device; i++)
-            if (facts_is_device_of(&r->ascend->info.device[i], &f->device[d]))
-                f->device[d].pci = r->ascend->info.device[i].pci;
+            if (facts_is_device_of(&r->ascend->info.device[i], f->device[d]))
+                f->device[d]->pci = r->ascend->info.device[i].pci;
     }
 }
 
@@ -26,13 +26,13 @@ static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_device; i++)
-        n += f->device[i].card == card;
+        n += f->device[i]->card == card;
     return n;
 }
 
 /* Whether a block of npu-smi info -t board has the address of an NPU: the block of its chip, or
  * that of a card with one chip, counted in the block and on this host. */
-static int is_board_of(const cpubind_npusmi_board *board, const cpubind_viewed *npu,
+static int is_board_of(const cpubind_npusmi_board *board, const cpubind_host_device *npu,
                        int32_t n_chip)
 {
     if (board->card != npu->card)
@@ -41,8 +41,8 @@ static int is_board_of(const cpubind_npusmi_board *board, const cpubind_viewed *
 }
 
 /* Takes the address from an answer of `npu-smi info -t board`. A refusal is no problem. */
-static cpubind_problem_code take_board(facts_reader *r, cpubind_viewed *npu, const char *name,
-                                       cpubind_input answer)
+static cpubind_problem_code take_board(facts_reader *r, cpubind_host_device *npu,
+                                       const char *name, cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
     cpubind_npusmi_boards boards;
@@ -64,7 +64,7 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_viewed *npu, con
 
 /* Asks for the board of the chip, then for that of the card. *is_stuck becomes 1 when npu-smi
  * does not end in time. The first answer that could not be read is kept in *failed. */
-static cpubind_problem_code read_board(facts_reader *r, cpubind_viewed *npu, int *is_stuck,
+static cpubind_problem_code read_board(facts_reader *r, cpubind_host_device *npu, int *is_stuck,
                                        cpubind_problem *failed)
 {
     const int32_t chips[2] = {npu->chip, -1};
@@ -91,7 +91,7 @@ static cpubind_problem_code read_board(facts_reader *r, cpubind_viewed *npu, int
 }
 
 /* Whether the address of an NPU is not known, and its board can be asked for. */
-static int needs_board(const cpubind_viewed *npu)
+static int needs_board(const cpubind_host_device *npu)
 {
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
@@ -104,7 +104,7 @@ static int needs_addresses(const facts_reader *r)
     if (!facts_all_have_affinity(f))
         return 1;
     for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++)
-        if (f->device[i].pci.domain < 0 && f->scope != CPUBIND_SCOPE_OWN)
+        if (f->device[i]->pci.domain < 0 && f->scope != CPUBIND_SCOPE_OWN)
             return 1;
     return 0;
 }
@@ -115,7 +115,7 @@ static int lacks_address(const facts_reader *r)
     const cpubind_facts *f = r->facts;
     const int are_all_needed = f->n_census > 0 && f->scope != CPUBIND_SCOPE_OWN;
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].pci.domain < 0 && (are_all_needed || f->device[i].near_cpus.n == 0))
+        if (f->device[i]->pci.domain < 0 && (are_all_needed || f->device[i]->n_cpu == 0))
             return 1;
     return 0;
 }
@@ -137,8 +137,8 @@ static cpubind_problem_code read_boards(facts_reader *r)
     int is_stuck = 0;
     cpubind_problem_clear(&failed);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_device; i++) {
-        cpubind_viewed *npu = &r->facts->device[i];
-        if (!needs_board(npu) || (npu->near_cpus.n > 0 && r->facts->n_census == 0))
+        cpubind_host_device *npu = r->facts->device[i];
+        if (!needs_board(npu) || (npu->n_cpu > 0 && r->facts->n_census == 0))
             continue;
         code = read_board(r, npu, &is_stuck, &failed);
         if (code == CPUBIND_PROBLEM_NONE && npu->pci.domain < 0 &&
@@ -193,7 +193,7 @@ static cpubind_problem_code read_wanted_boards(facts_reader *r)
     int is_stuck = 0;
     cpubind_problem_clear(&ignored);
     for (int32_t i = 0; i < r->facts->n_device; i++) {
-        cpubind_viewed *npu = &r->facts->device[i];
+        cpubind_host_device *npu = r->facts->device[i];
         if (!npu->is_visible || !needs_board(npu))
             continue;
         if (read_board(r, npu, &is_stuck, &ignored) == CPUBIND_PROBLEM_NO_MEMORY)
@@ -245,17 +245,17 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 }
 
 /* Compares the lists of the kernel and of npu-smi for an NPU. */
-static cpubind_locality compare(const cpubind_facts *f, const cpubind_viewed *npu)
+static cpubind_locality compare(const cpubind_facts *f, const cpubind_host_device *npu)
 {
-    const int32_t n = npu->near_cpus.n;
-    const cpubind_pci_function *function;
+    const int32_t n = npu->n_cpu;
+    const cpubind_host_device *function;
     const int32_t *cpu;
     if (npu->function < 0)
         return CPUBIND_LOCALITY_UNKNOWN;
     function = &f->bus[npu->function];
     if (n == 0)
         return function->n_cpu > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
-    cpu = npu->near_cpus.cpu;
+    cpu = npu->cpu;
     if (function->numa_node == -1 && is_node_0(f, cpu, n) &&
         (function->origin == CPUBIND_NODE_ORIGIN_UNKNOWN ||
          function->origin == CPUBIND_NODE_ORIGIN_NPU_SMI))
@@ -269,7 +269,7 @@ static cpubind_locality compare(const cpubind_facts *f, const cpubind_viewed *np
 /* Whether the list of an NPU is taken from the kernel: npu-smi has none, or the two differ and
  * the kernel has one for every NPU of the host. Other processes of the host may not see this
  * NPU, and take the list of the kernel for it. */
-static int is_kernels(const cpubind_viewed *npu, int is_complete)
+static int is_kernels(const cpubind_host_device *npu, int is_complete)
 {
     return npu->locality == CPUBIND_LOCALITY_TAKEN ||
            (npu->locality == CPUBIND_LOCALITY_DIFFERS && is_complete);
@@ -278,7 +278,7 @@ static int is_kernels(const cpubind_viewed *npu, int is_complete)
 static void warn_of(facts_reader *r, cpubind_locality locality, cpubind_warning warning)
 {
     for (int32_t i = 0; i < r->facts->n_device; i++)
-        if (r->facts->device[i].locality == locality)
+        if (r->facts->device[i]->locality == locality)
             facts_warn(r, warning);
 }
 
@@ -288,12 +288,13 @@ void cpubind_priv_take_near(facts_reader *r)
     const int is_complete = f->n_census > 0 && facts_is_kernel_complete(f);
     f->has_affinity = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
-        cpubind_viewed *npu = &f->device[i];
+        cpubind_host_device *npu = f->device[i];
         npu->locality = compare(f, npu);
-        if (is_kernels(npu, is_complete))
-            npu->near_cpus =
-                (cpubind_list){f->bus[npu->function].cpu, f->bus[npu->function].n_cpu};
-        f->has_affinity |= npu->near_cpus.n > 0;
+        if (is_kernels(npu, is_complete)) {
+            npu->cpu = f->bus[npu->function].cpu;
+            npu->n_cpu = f->bus[npu->function].n_cpu;
+        }
+        f->has_affinity |= npu->n_cpu > 0;
     }
     if (f->origin == CPUBIND_ORIGIN_NPU_SMI)
         warn_of(r, CPUBIND_LOCALITY_TAKEN, CPUBIND_WARNING_PCI_AFFINITY);

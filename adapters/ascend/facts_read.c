@@ -191,11 +191,11 @@ static cpubind_problem_code check_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device; i++) {
-        if (f->device[i].function >= 0 || f->n_census == 0 || !needs_others(r))
+        if (f->device[i]->function >= 0 || f->n_census == 0 || !needs_others(r))
             continue;
         if (facts_count_on_bus(f) <= f->n_device)
             return CPUBIND_PROBLEM_NONE;
-        r->problem->device = f->device[i].logic;
+        r->problem->device = f->device[i]->logic;
         return facts_fail_input(r, INPUT_PCI, r->ascend->info_answer, -1,
                                 "it shows more NPUs than this process sees, and the address of "
                                 "one that it sees is not known");
@@ -259,7 +259,7 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
 static int has_mailboxes(const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_census; i++)
-        if (facts_npu(f, i)->phy[0] < 0)
+        if (facts_npu(f, i)->phys[0] < 0)
             return 0;
     return f->n_census > 0;
 }
@@ -271,11 +271,11 @@ static int name_phys(cpubind_facts *f, int32_t function)
     if (f->bus[function].n_in_view != f->bus[function].n_device)
         return 0;
     for (int32_t i = 0; i < f->n_device; i++) {
-        if (f->device[i].function != function)
+        if (f->device[i]->function != function)
             continue;
-        if (n == CPUBIND_FUNCTION_DEVICES || f->bus[function].phy[n] < 0)
+        if (n == CPUBIND_FUNCTION_DEVICES || f->bus[function].phys[n] < 0)
             return 0;
-        f->device[i].phy = f->bus[function].phy[n++];
+        f->device[i]->phy = f->bus[function].phys[n++];
     }
     return 1;
 }
@@ -319,7 +319,7 @@ static cpubind_problem_code find_phys(facts_reader *r)
         return code;
     cpubind_priv_attach_functions(r);
     for (int32_t i = 0; i < f->n_device && !f->has_phy; i++)
-        is_whole &= f->device[i].function >= 0 && name_phys(f, f->device[i].function);
+        is_whole &= f->device[i]->function >= 0 && name_phys(f, f->device[i]->function);
     f->has_phy |= is_whole;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -500,10 +500,8 @@ cpubind_problem_code cpubind_priv_find_listed(facts_reader *r)
     f->origin = CPUBIND_ORIGIN_NPU_SMI;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
         code = steps[i](r);
-    for (int32_t i = 0; i < f->n_device; i++) {
-        f->device[i].bus = -1;
-        f->device[i].vendor = CPUBIND_VENDOR_ASCEND;
-    }
+    for (int32_t i = 0; i < f->n_device; i++)
+        f->device[i]->accelerator.product = cpubind_type_word(f->type);
     f->n_listed = f->n_device;
     f->has_listed = code == CPUBIND_PROBLEM_NONE;
     r->ascend = NULL;

@@ -56,7 +56,7 @@ static const char *why_not(cpubind_input answer)
 static int32_t find_phy(const cpubind_facts *f, int32_t phy)
 {
     for (int32_t i = 0; i < f->n_listed; i++)
-        if (f->device[i].phy == phy)
+        if (f->device[i]->phy == phy)
             return i;
     return -1;
 }
@@ -73,7 +73,7 @@ static int32_t find_udevid(const cpubind_facts *f, int32_t udevid)
 static int32_t find_chip(const cpubind_facts *f, int32_t card, int32_t chip)
 {
     for (int32_t i = 0; i < f->n_listed; i++)
-        if (f->device[i].card == card && (chip < 0 || f->device[i].chip == chip))
+        if (f->device[i]->card == card && (chip < 0 || f->device[i]->chip == chip))
             return i;
     return -1;
 }

@@ -29,7 +29,7 @@ static const words_view text_view[] = {
     {0}};
 
 /* "gpu0"; of a device in parts the name of each. */
-static words_value *names_of(const cpubind_pci_function *device)
+static words_value *names_of(const cpubind_host_device *device)
 {
     words_value *names = words_array();
     for (int32_t k = 0; k < device->n_number; k++) {
@@ -41,7 +41,7 @@ static words_value *names_of(const cpubind_pci_function *device)
 }
 
 /* "H100 SXM5"; else the model by the driver, the interface of a network card, the ids. */
-static words_value *kind_of(const cpubind_pci_function *device)
+static words_value *kind_of(const cpubind_host_device *device)
 {
     const cpubind_accelerator *row = &device->accelerator;
     api_text text = {"", 0};
@@ -82,7 +82,7 @@ static words_value *nearest_of(const cpubind_facts *f, int32_t i, const char *na
 }
 
 /* What is to be said of the node of a device. */
-static void note_node(words_value *notes, const cpubind_pci_function *device)
+static void note_node(words_value *notes, const cpubind_host_device *device)
 {
     api_text text = {"", 0};
     api_add_pci(&text, &device->pci);
@@ -144,7 +144,7 @@ static void add_text(words_value *report, const cpubind_facts *f, const api_opti
 {
     for (int32_t i = 0; i < f->n_bus; i++) {
         words_value *row = words_at(words_get(report, "devices"), i);
-        const cpubind_pci_function *device = &f->bus[i];
+        const cpubind_host_device *device = &f->bus[i];
         words_value *names = names_of(device);
         const char *name = words_string(words_at(names, 0));
         words_set(row, "name", names);
@@ -180,7 +180,7 @@ static int print(const cpubind_facts *f, const api_options *options)
 /* == Slurm ================================================================== */
 
 /* "H100 SXM5" as a type of Slurm: "h100_sxm5". */
-static int32_t make_type(const cpubind_pci_function *device, char *out, int32_t size)
+static int32_t make_type(const cpubind_host_device *device, char *out, int32_t size)
 {
     const char *from = device->accelerator.product;
     int32_t n = 0;
@@ -222,7 +222,7 @@ static int find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
         return file != NULL;
     }
     for (int32_t k = 0; k < f->n_listed; k++) {
-        const cpubind_viewed *npu = &f->device[k];
+        const cpubind_host_device *npu = f->device[k];
         if (cpubind_pci_compare(&npu->pci, &f->bus[device].pci) != 0)
             continue;
         (void)snprintf(out, FILE_SIZE, "/dev/davinci%d",
@@ -271,7 +271,7 @@ static int32_t list_lines(const file_list *files, slurm_line *line)
 static int print_slurm_line(const cpubind_facts *f, const slurm_line *line, int32_t *core,
                             char *text)
 {
-    const cpubind_pci_function *device = &f->bus[line->device];
+    const cpubind_host_device *device = &f->bus[line->device];
     char type[32];
     const int32_t n_core = cpubind_gres_cores(f, line->device, core);
     const int n_type = make_type(device, type, (int32_t)sizeof type);

@@ -190,7 +190,7 @@ static void free_comparison(comparison *c)
 /* The node of the device by the kernel; negative: not known. */
 static int32_t node_of(const comparison *c)
 {
-    const cpubind_viewed *listed = c->device->listed;
+    const cpubind_host_device *listed = c->device->listed;
     if (!listed)
         return c->device->function->node;
     return listed->function >= 0 ? c->s->call->planned.facts.bus[listed->function].node : -1;
@@ -198,7 +198,7 @@ static int32_t node_of(const comparison *c)
 
 /* Whether an id is that of a function: its UUID, of which a device that is shared in time has
  * copies, "GPU-...::2", or its address. */
-static int is_id_of(const cpubind_pci_function *f, const char *id)
+static int is_id_of(const cpubind_host_device *f, const char *id)
 {
     const char *copy = strstr(id, "::");
     const size_t n = copy ? (size_t)(copy - id) : strlen(id);

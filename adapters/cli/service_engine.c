@@ -663,11 +663,11 @@ static void add_device(api_text *to, const cpubind_facts *f, int32_t logic)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE] = "";
     for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_viewed *d = &f->device[i];
+        const cpubind_host_device *d = f->device[i];
         if (d->logic == logic && i < f->n_listed)
-            cpubind_device_name(d->vendor, logic, NULL, name);
+            cpubind_device_name(d->accelerator.vendor, logic, NULL, name);
         else if (d->logic == logic)
-            cpubind_function_name(&f->bus[d->bus], name);
+            cpubind_function_name(d, name);
     }
     api_add(to, "%s", *name ? name : "the device");
 }

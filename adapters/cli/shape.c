@@ -41,40 +41,32 @@ static void put_list(api_out *to, const int32_t *list, int32_t n)
 }
 
 /* The product of a device: "a2", "H100 SXM5"; else the word of its vendor. */
-static const char *product_of(const cpubind_facts *f, const cpubind_viewed *device)
+static const char *product_of(const cpubind_host_device *device)
 {
-    const char *product =
-        device->bus < 0 ? cpubind_type_word(f->type) : f->bus[device->bus].accelerator.product;
-    return product ? product : cpubind_vendor_word(device->vendor);
+    const char *product = device->accelerator.product;
+    return product ? product : cpubind_vendor_word(device->accelerator.vendor);
 }
 
-static const cpubind_pci_address *address_of(const cpubind_facts *f,
-                                             const cpubind_viewed *device)
+/* Which of the devices of its PCI function device i is, from 0 on. */
+static int32_t place_on_function(const cpubind_facts *f, int32_t i)
 {
-    return device->bus < 0 ? &device->pci : &f->bus[device->bus].pci;
-}
-
-/* Which of the devices of its PCI function a device is, from 0 on. */
-static int32_t place_on_function(const cpubind_facts *f, const cpubind_viewed *device)
-{
-    const cpubind_pci_address *at = address_of(f, device);
     int32_t n = 0;
-    for (const cpubind_viewed *d = f->device; d < device; d++)
-        n += cpubind_pci_compare(address_of(f, d), at) == 0;
+    for (int32_t k = 0; k < i; k++)
+        n += cpubind_pci_compare(&f->device[k]->pci, &f->device[i]->pci) == 0;
     return n;
 }
 
 /* Appends the key of a device: its address, of several at one with a number, and as label its
  * number, which says it; without an address the number. */
-static void put_device(api_out *to, const cpubind_facts *f, const cpubind_viewed *device)
+static void put_device(api_out *to, const cpubind_facts *f, int32_t i)
 {
+    const cpubind_host_device *device = f->device[i];
     const int32_t number = device->phy >= 0 ? device->phy : device->logic;
-    const char *noun = cpubind_vendor_of(device->vendor)->noun;
+    const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
     api_text pci = {"", 0}, label = {"", 0};
-    const cpubind_pci_address *at = address_of(f, device);
-    const int32_t place = place_on_function(f, device);
-    if (at->domain >= 0)
-        api_add_pci(&pci, at);
+    const int32_t place = place_on_function(f, i);
+    if (device->pci.domain >= 0)
+        api_add_pci(&pci, &device->pci);
     if (pci.len > 0 && place > 0)
         api_add(&pci, "/%d", (int)place);
     for (noun = noun ? noun : "device"; *noun; noun++)
@@ -96,7 +88,7 @@ static void read_products(const host_read *h, api_out *to)
     const char *word[MAX_PRODUCTS] = {NULL};
     size_t n = 0;
     for (int32_t i = 0; h->facts && i < h->facts->n_device; i++) {
-        const char *product = product_of(h->facts, &h->facts->device[i]);
+        const char *product = product_of(h->facts->device[i]);
         size_t k = 0;
         while (k < n && strcmp(word[k], product) != 0)
             k++;
@@ -142,13 +134,13 @@ static void read_devices(const host_read *h, api_out *to)
     int32_t *node = f ? (int32_t *)malloc(((size_t)f->n_node + 1) * sizeof *node) : NULL;
     to->is_short |= f && !node;
     for (int32_t i = 0; node && i < f->n_device; i++) {
-        const cpubind_viewed *d = &f->device[i];
-        int32_t n = api_nodes_of(f, d->near_cpus.cpu, d->near_cpus.n, node);
+        const cpubind_host_device *d = f->device[i];
+        int32_t n = api_nodes_of(f, d->cpu, d->n_cpu, node);
         if (n == 0 && d->function >= 0 && f->bus[d->function].node >= 0)
             node[n++] = f->bus[d->function].node;
         api_put_text(to, i ? ";" : "");
-        put_device(to, f, d);
-        api_put(to, "%s on %s ", product_of(f, d), n == 1 ? "node" : "nodes");
+        put_device(to, f, i);
+        api_put(to, "%s on %s ", product_of(d), n == 1 ? "node" : "nodes");
         put_list(to, node, n);
         if (n == 0)
             api_put_text(to, "unknown");
@@ -366,7 +358,7 @@ static void read_plan(const host_read *h, api_out *to)
     for (int32_t i = 0; h->plan && i < h->plan->n_unit; i++) {
         const api_row row = api_shown(h->facts, h->plan, i);
         api_put_text(to, i ? ";" : "");
-        put_device(to, h->facts, row.device);
+        put_device(to, h->facts, h->plan->unit[i].device);
         if (row.tile >= 0)
             api_put(to, "tile %d: ", (int)row.tile);
         put_list(to, row.cpu, row.n);

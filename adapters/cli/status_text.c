@@ -18,14 +18,15 @@
 void cli_status_name(const cpubind_status_device *d, char out[CPUBIND_DEVICE_NAME_SIZE])
 {
     if (d->listed)
-        cpubind_device_name(d->listed->vendor, d->listed->logic, &d->listed->pci, out);
+        cpubind_device_name(d->listed->accelerator.vendor, d->listed->logic, &d->listed->pci,
+                            out);
     else
         cpubind_function_name(d->function, out);
 }
 
 static cpubind_vendor_id vendor_of(const cpubind_status_device *d)
 {
-    return d->listed ? d->listed->vendor : d->function->accelerator.vendor;
+    return d->listed ? d->listed->accelerator.vendor : d->function->accelerator.vendor;
 }
 
 /* Whether interrupts of the device are bound. */
@@ -34,7 +35,7 @@ static int has_irqs(const cpubind_status_device *d)
     return cpubind_vendor_of(vendor_of(d))->irqs != NULL;
 }
 
-static const char *product_of(const cpubind_pci_function *device)
+static const char *product_of(const cpubind_host_device *device)
 {
     return device->accelerator.product ? device->accelerator.product
                                        : cpubind_vendor_word(device->accelerator.vendor);
@@ -192,7 +193,7 @@ static words_value *name_json(const cpubind_status_device *d)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE];
     if (d->listed)
-        cpubind_device_name(d->listed->vendor, d->listed->logic, NULL, name);
+        cpubind_device_name(d->listed->accelerator.vendor, d->listed->logic, NULL, name);
     else
         cpubind_device_name(
             vendor_of(d), d->function->n_number == 1 ? d->function->number[0] : -1, NULL, name);
@@ -201,7 +202,7 @@ static words_value *name_json(const cpubind_status_device *d)
 
 static words_value *device_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_viewed *npu = d->listed;
+    const cpubind_host_device *npu = d->listed;
     const cpubind_pci_address *address = npu ? &npu->pci : &d->function->pci;
     words_value *irqs = words_array(), *device;
     api_text pci = {"", 0};

@@ -36,7 +36,7 @@ static void take_users(doctor *d, const cpubind_doctor_bus *bus)
     d->workers_answer.state = CPUBIND_INPUT_ABSENT;
     for (int32_t i = 0; list.row && bus->users && i < bus->users->n; i++)
         for (int32_t k = 0; k < d->facts->n_device; k++)
-            if (d->facts->device[k].bus == bus->users->row[i].device)
+            if (d->facts->device[k]->bus == bus->users->row[i].device)
                 list.row[list.n++] = (cpubind_user){bus->users->row[i].pid, k};
     d->is_workers_known = bus->users != NULL;
     if (d->is_workers_known)
@@ -109,7 +109,7 @@ int doctor_has_pids(doctor *d)
 
 void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f)
 {
-    const cpubind_viewed *device = &w->facts->device[w->npu];
+    const cpubind_host_device *device = w->facts->device[w->npu];
     char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
     if (device->bus >= 0)
         (void)cpubind_pci_format(pci, &device->pci);
@@ -119,12 +119,12 @@ void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding
 
 const char *doctor_name(doctor *d, const doctor_worker *w)
 {
-    const cpubind_viewed *device = &w->facts->device[w->npu];
+    const cpubind_host_device *device = w->facts->device[w->npu];
     char name[CPUBIND_DEVICE_NAME_SIZE];
     if (device->bus < 0)
-        cpubind_device_name(device->vendor, device->logic, &device->pci, name);
+        cpubind_device_name(device->accelerator.vendor, device->logic, &device->pci, name);
     else
-        cpubind_function_name(&w->facts->bus[device->bus], name);
+        cpubind_function_name(device, name);
     return doctor_keep(d, name);
 }
 
@@ -476,8 +476,8 @@ static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, const char
 /* The CPUs near the NPU of a worker, as a set. */
 static cpuset near_set(const doctor *d, const doctor_worker *w)
 {
-    const cpubind_viewed *npu = &d->facts->device[w->npu];
-    return (cpuset){NULL, NULL, npu->near_cpus.cpu, npu->near_cpus.n};
+    const cpubind_host_device *npu = d->facts->device[w->npu];
+    return (cpuset){NULL, NULL, npu->cpu, npu->n_cpu};
 }
 
 static int is_same_cpuset(const cpuset *a, const cpuset *b)

@@ -152,8 +152,8 @@ static int is_of_its_device(const doctor *d, int32_t i, cpubind_input record)
         char address[CPUBIND_PCI_ADDRESS_MAX];
         if (w->pid != d->worker[i].pid)
             continue;
-        (void)cpubind_pci_format(address, &w->facts->device[w->npu].pci);
-        if (npu.len > 0 ? doctor_number(record.data, npu) == w->facts->device[w->npu].logic
+        (void)cpubind_pci_format(address, &w->facts->device[w->npu]->pci);
+        if (npu.len > 0 ? doctor_number(record.data, npu) == w->facts->device[w->npu]->logic
                         : pci.len == 0 || doctor_is(record.data + pci.at, pci.len, address))
             return 1;
     }

@@ -19,9 +19,8 @@ const char *cpubind_host_rules(const cpubind_host_bind *h)
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
     const cpubind_facts *f = &h->facts.facts;
-    const cpubind_viewed *device = e->device < 0 ? NULL : &f->device[e->device];
-    const cpubind_pci_function *function =
-        !device || e->device < h->n_listed ? NULL : &f->bus[device->bus];
+    const cpubind_host_device *device = e->device < 0 ? NULL : f->device[e->device];
+    const cpubind_host_device *function = !device || e->device < h->n_listed ? NULL : device;
     e->row.device = e->device;
     e->row.number = !device || function ? -1 : h->number[e->device];
     e->row.is_of_one = device && !function;
@@ -30,7 +29,8 @@ void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
     if (!device || (function && e->row.n_device > 1))
         return;
     if (!function) {
-        cpubind_device_name(device->vendor, e->row.number, NULL, e->row.name_of_device);
+        cpubind_device_name(device->accelerator.vendor, e->row.number, NULL,
+                            e->row.name_of_device);
         return;
     }
     cpubind_function_name(function, e->row.name_of_device);

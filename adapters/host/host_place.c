@@ -60,7 +60,7 @@ static int give_of_bus(const placing *p, int32_t bus)
 {
     const cpubind_facts *f = &p->h->whole.facts;
     for (int32_t i = 0; bus >= 0 && i < f->n_device; i++)
-        if (f->device[i].bus == bus) {
+        if (f->device[i]->bus == bus) {
             p->is_given[i] = 1;
             return 1;
         }
@@ -73,8 +73,8 @@ static int give_number(const placing *p, cpubind_vendor_id vendor, int32_t numbe
     const cpubind_facts *f = &p->h->whole.facts;
     int32_t place = 0;
     for (int32_t i = 0; i < f->n_listed; i++) {
-        const cpubind_viewed *d = &f->device[i];
-        if (d->vendor == vendor && (d->phy >= 0 ? d->phy : d->logic) == number) {
+        const cpubind_host_device *d = f->device[i];
+        if (d->accelerator.vendor == vendor && (d->phy >= 0 ? d->phy : d->logic) == number) {
             p->is_given[i] = 1;
             return 1;
         }
@@ -206,7 +206,7 @@ static cpubind_problem_code take_row(const placing *p, int32_t row)
             n_main -= plan->role_span[row].span[k].count;
     }
     if (have < need) {
-        p->problem->device = p->h->whole.facts.device[device].logic;
+        p->problem->device = p->h->whole.facts.device[device]->logic;
         p->problem->need = need;
         p->problem->have = have;
         return refuse(p, CPUBIND_PROBLEM_TOO_FEW_CPUS, NULL);

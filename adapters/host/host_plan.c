@@ -99,8 +99,8 @@ static void choose_visible(const making *m)
     for (int32_t i = 0; i < f->n_device; i++) {
         int is_named = 0;
         for (int32_t k = 0; k < m->request->n_device; k++)
-            is_named |= m->request->device[k] == f->device[i].logic;
-        f->device[i].is_visible = is_named;
+            is_named |= m->request->device[k] == f->device[i]->logic;
+        f->device[i]->is_visible = is_named;
     }
 }
 
@@ -115,8 +115,8 @@ static cpubind_problem_code plan_others(const making *m, cpubind_arena *arena)
     if (code != CPUBIND_PROBLEM_TOO_FEW_CPUS && code != CPUBIND_PROBLEM_NO_LOCAL_CPUS)
         return code;
     for (int32_t i = 0; i < p->facts.n_device; i++) {
-        p->facts.device[i].is_visible &= i >= p->facts.n_listed;
-        has_others |= p->facts.device[i].is_visible;
+        p->facts.device[i]->is_visible &= i >= p->facts.n_listed;
+        has_others |= p->facts.device[i]->is_visible;
     }
     if (has_others && p->facts.n_listed > 0) {
         cpubind_problem_clear(&p->problem);
@@ -160,11 +160,11 @@ static int is_asked_for(const cpubind_host_bind *h, int32_t device)
 {
     const cpubind_facts *f = &h->facts.facts;
     const cpubind_request *request = &h->options.request;
-    const int32_t on_bus = cpubind_facts_on_bus(f, &f->device[device].pci);
+    const int32_t on_bus = cpubind_facts_on_bus(f, &f->device[device]->pci);
     int32_t i = 0;
     if (h->options.is_listed_alone && device >= f->n_listed)
         return 0;
-    while (i < request->n_device && request->device[i] != f->device[device].logic)
+    while (i < request->n_device && request->device[i] != f->device[device]->logic)
         i++;
     return request->n_device > 0         ? i < request->n_device
            : on_bus < 0 || !f->is_joined ? !f->is_part
@@ -183,7 +183,7 @@ static int number_devices(cpubind_host_bind *h)
     if (!h->number || !h->is_asked)
         return 0;
     for (int32_t i = 0; i < h->n_device; i++) {
-        h->number[i] = f->device[i].logic;
+        h->number[i] = f->device[i]->logic;
         h->is_asked[i] = (uint8_t)is_asked_for(h, i);
     }
     h->last_listed = h->n_listed > 0 ? h->number[h->n_listed - 1] : -1;
@@ -193,7 +193,7 @@ static int number_devices(cpubind_host_bind *h)
 int32_t cpubind_host_device_of(const cpubind_host_bind *h, int32_t on_bus)
 {
     for (int32_t i = h->n_listed; i < h->n_device; i++)
-        if (h->facts.facts.device[i].bus == on_bus)
+        if (h->facts.facts.device[i]->bus == on_bus)
             return i;
     return -1;
 }
@@ -224,7 +224,7 @@ static int is_in_whole_pool(const cpubind_host_bind *h, const host_entry *e, int
 {
     const cpubind_device_plan *plan = &h->whole.plan;
     for (int32_t i = 0; i < plan->n_want; i++) {
-        const int32_t number = h->whole.facts.device[plan->want[i]].logic;
+        const int32_t number = h->whole.facts.device[plan->want[i]]->logic;
         int32_t k = 0;
         while (k < e->row.n_device && h->number[e->devices[k]] != number)
             k++;
@@ -374,7 +374,7 @@ int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device)
 {
     const cpubind_host_plan *p = &h->plan;
     for (int32_t i = 0; p->code == CPUBIND_PROBLEM_NONE && i < p->plan.n_want; i++)
-        if (p->facts.device[p->plan.want[i]].logic == h->number[device])
+        if (p->facts.device[p->plan.want[i]]->logic == h->number[device])
             return i;
     return -1;
 }
@@ -464,7 +464,7 @@ static cpubind_problem why_poolless(const cpubind_host_bind *h, const host_part 
     const cpubind_host_plan *p = &h->plan;
     cpubind_problem problem = p->problem;
     for (int32_t i = 0; i < p->plan.n_poolless; i++)
-        if (p->facts.device[p->plan.poolless[i].device].logic == h->number[part->device])
+        if (p->facts.device[p->plan.poolless[i].device]->logic == h->number[part->device])
             problem = p->plan.poolless[i].problem;
     if (problem.code == CPUBIND_PROBLEM_NONE) {
         problem.code = CPUBIND_PROBLEM_BAD_REQUEST;

@@ -324,10 +324,10 @@ static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
         .device = i, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
     const cpubind_facts *f = &h->facts.facts;
     if (i < h->n_listed) {
-        device.listed = &f->device[i];
+        device.listed = f->device[i];
         device.no_irq = CPUBIND_IRQ_FOUND;
     } else {
-        device.function = &f->bus[f->device[i].bus];
+        device.function = f->device[i];
     }
     device.pool = cpubind_host_pool(h, i, &device.memory_node);
     return device;

@@ -55,7 +55,7 @@ int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
 
 /* Reads the ids of a function. Where its vendor has no row, the others are read only where the
  * bus is asked for. *whole_class has all six digits; -1: not known. */
-static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *function,
+static cpubind_problem_code read_ids(facts_reader *r, cpubind_host_device *function,
                                      int32_t *whole_class)
 {
     const int by_class = r->request->bus != NULL;
@@ -90,7 +90,7 @@ static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *func
 
 /* Inserts a function into *n others, in the order of their addresses, unless it is there: a
  * copy of /sys may have a function by two names. The array has room for one more. */
-static void insert(cpubind_pci_function *list, int32_t *n, const cpubind_pci_function *function)
+static void insert(cpubind_host_device *list, int32_t *n, const cpubind_host_device *function)
 {
     int32_t at = *n;
     int order = 1;
@@ -111,7 +111,7 @@ static int is_named(const cpubind_pci_request *q, const cpubind_pci_address *pci
     return 0;
 }
 
-static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function *function,
+static int is_asked_for(const cpubind_pci_request *q, const cpubind_host_device *function,
                         int32_t whole_class)
 {
     if (q && (q->n_named > 0 || q->class_digits > 0))
@@ -123,7 +123,7 @@ static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function
 
 /* Fails because a function lacks a file that the kernel gives to every function: it may be an
  * NPU. */
-static cpubind_problem_code fail_without(facts_reader *r, const cpubind_pci_function *function,
+static cpubind_problem_code fail_without(facts_reader *r, const cpubind_host_device *function,
                                          const char *leaf)
 {
     static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
@@ -145,18 +145,13 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
 {
     cpubind_facts *f = r->facts;
     const cpubind_pci_request *q = r->request->bus;
-    cpubind_pci_function function = {.pci = *pci,
-                                     .numa_node = -2,
-                                     .node = -1,
-                                     .memory_node = -1,
-                                     .root_bus = -1,
-                                     .is_driven = -1,
-                                     .via = {.domain = -1},
-                                     .parent = -1,
-                                     .phy = {-1, -1}};
+    cpubind_host_device function = facts_unknown_device();
     int32_t whole_class;
-    cpubind_problem_code code = read_ids(r, &function, &whole_class);
-    const int may_be_listed = is_listed_vendor(function.ids.vendor);
+    cpubind_problem_code code;
+    int may_be_listed;
+    function.pci = *pci;
+    code = read_ids(r, &function, &whole_class);
+    may_be_listed = is_listed_vendor(function.ids.vendor);
     if (code != CPUBIND_PROBLEM_NONE)
         return may_be_listed ? code : facts_judge_other(r, code);
     if (function.ids.vendor < 0 || (function.ids.device < 0 && may_be_listed))
@@ -180,8 +175,10 @@ static void find_parents(cpubind_facts *f)
                 f->bus[k].accelerator.vendor == f->bus[i].accelerator.vendor)
                 f->bus[i].parent = k;
     for (int32_t i = 0; i < f->n_bus; i++)
-        if (f->bus[i].parent >= 0)
+        if (f->bus[i].parent >= 0) {
+            f->bus[i].is_part = 1;
             f->bus[i].part = f->bus[f->bus[i].parent].n_part++;
+        }
 }
 
 cpubind_problem_code cpubind_priv_read_bus(facts_reader *r)
@@ -193,9 +190,9 @@ cpubind_problem_code cpubind_priv_read_bus(facts_reader *r)
     cpubind_pci_address pci;
     int32_t at = 0;
     f->has_bus = facts_is_present(listing);
-    f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
-    f->nic = (cpubind_pci_function *)cpubind_arena_take(r->arena, r->request->bus ? n : 0,
-                                                        sizeof *f->nic);
+    f->bus = (cpubind_host_device *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
+    f->nic = (cpubind_host_device *)cpubind_arena_take(r->arena, r->request->bus ? n : 0,
+                                                       sizeof *f->nic);
     if (!f->bus || !f->nic)
         return facts_fail_memory(r);
     while (code == CPUBIND_PROBLEM_NONE && next_function(listing, &at, &pci))
@@ -265,7 +262,7 @@ static int32_t bridge_above(const cpubind_facts *f, int32_t domain, int32_t bus)
     return -1;
 }
 
-cpubind_problem_code cpubind_priv_climb(facts_reader *r, cpubind_pci_function *function)
+cpubind_problem_code cpubind_priv_climb(facts_reader *r, cpubind_host_device *function)
 {
     const cpubind_facts *f = r->facts;
     const cpubind_problem_code code = list_bridges(r);
@@ -327,7 +324,7 @@ static cpubind_problem_code read_place(facts_reader *r, const cpubind_pci_addres
 
 /* Takes what the kernel says of a function or a bridge, if it says something of use. A node
  * without CPUs stands for the nearest one with CPUs. */
-static cpubind_problem_code take_place(facts_reader *r, cpubind_pci_function *function,
+static cpubind_problem_code take_place(facts_reader *r, cpubind_host_device *function,
                                        const place *from, cpubind_node_origin origin)
 {
     const int32_t node =
@@ -344,7 +341,7 @@ static cpubind_problem_code take_place(facts_reader *r, cpubind_pci_function *fu
 }
 
 /* Asks the bridges above a function, the nearest first. */
-static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_host_device *function)
 {
     cpubind_problem_code code =
         function->bridge ? CPUBIND_PROBLEM_NONE : cpubind_priv_climb(r, function);
@@ -362,7 +359,7 @@ static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_pci_function *f
     return code;
 }
 
-cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_pci_function *function)
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_host_device *function)
 {
     const cpubind_facts *f = r->facts;
     place own;
@@ -387,14 +384,14 @@ cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_pci_functio
 
 /* == Shares ================================================================= */
 
-static int is_unnamed_display(const cpubind_pci_function *function)
+static int is_unnamed_display(const cpubind_host_device *function)
 {
     return function->ids.class_code == CPUBIND_CLASS_VGA && !function->accelerator.product;
 }
 
 int32_t cpubind_facts_has_share(const cpubind_facts *f, int32_t device)
 {
-    const cpubind_pci_function *function = &f->bus[device];
+    const cpubind_host_device *function = &f->bus[device];
     int32_t k = 0;
     if (!is_unnamed_display(function) || (f->is_part && function->is_asked))
         return function->parent < 0;

@@ -109,10 +109,10 @@ static void find_job(facts_reader *r, cpubind_input env)
 void cpubind_priv_take_job(cpubind_facts *f)
 {
     for (int32_t i = 0, n = 0; i < f->n_device && f->n_job > 0; i++) {
-        n += f->device[i].is_visible;
-        if (!f->device[i].is_visible || n <= f->n_job)
+        n += f->device[i]->is_visible;
+        if (!f->device[i]->is_visible || n <= f->n_job)
             continue;
-        f->device[i].is_visible = 0;
+        f->device[i]->is_visible = 0;
         f->warnings |= f->job_variable ? CPUBIND_WARNS(JOB) : 0;
     }
 }

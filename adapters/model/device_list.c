@@ -28,8 +28,8 @@ int32_t cpubind_priv_first_other(const cpubind_facts *f)
 {
     int32_t first = 0;
     for (int32_t i = 0; i < f->n_listed; i++)
-        if (f->device[i].logic < CPUBIND_MAX_DEVICES && f->device[i].logic >= first)
-            first = f->device[i].logic + 1;
+        if (f->device[i]->logic < CPUBIND_MAX_DEVICES && f->device[i]->logic >= first)
+            first = f->device[i]->logic + 1;
     return first;
 }
 
@@ -38,7 +38,7 @@ int32_t cpubind_priv_first_other(const cpubind_facts *f)
 /* Whether this process may drive a device as one of those that are no found NPUs. */
 static int is_ranked(const cpubind_facts *f, int32_t device)
 {
-    const cpubind_pci_function *d = &f->bus[device];
+    const cpubind_host_device *d = &f->bus[device];
     return d->sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device) &&
            (cpubind_facts_has_share(f, device) ||
             (d->parent >= 0 && d->sight == CPUBIND_SIGHT_VISIBLE));
@@ -49,7 +49,7 @@ static int has_numbers(const cpubind_facts *f)
 {
     cpubind_vendor_id vendor = CPUBIND_VENDOR_OTHER;
     for (int32_t i = 0; i < f->n_bus; i++) {
-        const cpubind_pci_function *device = &f->bus[i];
+        const cpubind_host_device *device = &f->bus[i];
         if (!is_ranked(f, i))
             continue;
         if (device->n_number == 0 ||
@@ -94,7 +94,7 @@ int32_t cpubind_pci_ranks(const cpubind_facts *f, cpubind_pci_rank *out)
     }
 }
 
-int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile)
+int32_t cpubind_pci_number(const cpubind_host_device *device, int32_t tile)
 {
     for (int32_t k = 0; k < device->n_number; k++)
         if (tile < 0 || device->tile[k] == tile)
@@ -125,49 +125,41 @@ static int32_t is_visible(const cpubind_facts *f, int32_t device)
            f->runtime[f->bus[device].accelerator.vendor].n_file > 0;
 }
 
-/* Adds a device that this process may see, unless it is there or has no share. */
+/* Adds a device that this process may see, unless it is there or has no share. A part has the
+ * CPUs of its card. */
 static void add_seen(cpubind_facts *f, int32_t device, int32_t logic)
 {
-    const cpubind_pci_function *d = &f->bus[device];
-    const int32_t card = d->parent < 0 ? device : d->parent;
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].bus == device)
-            return;
-    if (f->bus[card].n_device == 0)
+    cpubind_host_device *d = &f->bus[device];
+    cpubind_host_device *card = d->parent < 0 ? d : &f->bus[d->parent];
+    if (d->bus >= 0 || card->n_device == 0)
         return;
-    f->bus[card].n_in_view = 1;
-    f->device[f->n_device++] =
-        (cpubind_viewed){.logic = logic,
-                         .card = -1,
-                         .chip = -1,
-                         .phy = -1,
-                         .near_cpus = {f->bus[card].cpu, f->bus[card].n_cpu},
-                         .pci = d->pci,
-                         .function = card,
-                         .bus = device,
-                         .is_part = d->parent >= 0 || d->is_split,
-                         .part = d->parent >= 0 ? d->part : -1,
-                         .vendor = d->accelerator.vendor,
-                         .is_visible = is_visible(f, device)};
+    card->n_in_view = 1;
+    d->logic = logic;
+    d->bus = device;
+    d->function = d->parent < 0 ? device : d->parent;
+    d->cpu = card->cpu;
+    d->n_cpu = card->n_cpu;
+    d->is_visible = is_visible(f, device);
+    f->device[f->n_device++] = d;
 }
 
 cpubind_problem_code cpubind_priv_join(facts_reader *r, int is_for_others)
 {
     cpubind_facts *f = r->facts;
-    const cpubind_viewed *old = f->device;
+    cpubind_host_device **const old = f->device;
     const int32_t base = cpubind_priv_first_other(f);
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
         r->arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
     int32_t n_rank;
-    f->device = (cpubind_viewed *)cpubind_arena_take(r->arena, f->n_device + f->n_bus,
-                                                     sizeof *f->device);
+    f->device = (cpubind_host_device **)cpubind_arena_take(r->arena, f->n_device + f->n_bus,
+                                                           sizeof *f->device);
     if (!rank || !f->device)
         return facts_fail_memory(r);
     if (f->n_device > 0)
         memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
     for (int32_t i = 0; i < f->n_device; i++) {
-        const int32_t device = cpubind_facts_on_bus(f, &f->device[i].pci);
-        f->device[i].is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
+        const int32_t device = cpubind_facts_on_bus(f, &f->device[i]->pci);
+        f->device[i]->is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
     }
     claim_others(f);
     n_rank = cpubind_pci_ranks(f, rank);

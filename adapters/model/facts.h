@@ -263,25 +263,6 @@ typedef enum cpubind_locality {
     CPUBIND_LOCALITY_NO_NODE = 4  /* the kernel has no node for it; npu-smi says node 0 */
 } cpubind_locality;
 
-/* A device that this process may see. An id that is not known is -1. */
-typedef struct cpubind_viewed {
-    int32_t logic;           /* of an NPU the number that a runtime in this container uses; of
-                                others one that no other device of the facts has */
-    int32_t card, chip;      /* the numbers in the tables of npu-smi */
-    int32_t phy;             /* the number that the host uses */
-    cpubind_list near_cpus;  /* n 0: not known */
-    cpubind_pci_address pci; /* domain -1: not known, or not needed */
-    cpubind_locality locality;
-    int32_t function; /* its row of facts->bus, or -1: not known */
-    int32_t bus;      /* the same; -1: the Ascend row found it, an NPU */
-    cpubind_vendor_id vendor;
-    int32_t is_part;    /* 1: a part of its card: a virtual function, a MIG instance ... */
-    int32_t part;       /* ... which of facts->bus[function].n_part; -1: not known */
-    int32_t is_running; /* in the process table */
-    int32_t is_named;   /* by the request */
-    int32_t is_visible; /* by the visible devices, else by the request, else all are */
-} cpubind_viewed;
-
 /* == Devices of any vendor ================================================== */
 
 /* (name, word): what told the node of a function. */
@@ -329,10 +310,11 @@ enum {
     CPUBIND_FUNCTION_DEVICES = 2 /* most NPUs of one PCI function: 300I Duo */
 };
 
-/* A function of the bus, or an NPU that the bus lacks. A number that is not known is -1. Texts
- * belong to the source. */
-typedef struct cpubind_pci_function {
-    cpubind_pci_address pci;
+/* A device of the host: a function of the bus, or one that inputs of its vendor list beside it,
+ * since a function may have several. A number that is not known is -1. Texts belong to the
+ * source. */
+typedef struct cpubind_host_device {
+    cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_pci_ids ids;
     cpubind_accelerator accelerator;
     const char *model; /* by the driver, "NVIDIA H100 80GB HBM3"; NULL: not known */
@@ -344,10 +326,10 @@ typedef struct cpubind_pci_function {
                               does not keep it */
     int32_t interface_len;
     int32_t is_virtual;  /* 1: a virtual function (SR-IOV) ... */
-    int32_t parent;      /* ... of this row of facts->bus; -1: not known ... */
-    int32_t part;        /* ... which of its n_part */
-    int32_t n_part;      /* virtual functions on the bus that it is the parent of */
-    int32_t is_split;    /* 1: its driver has split it into parts that the bus does not show */
+    int32_t parent;      /* ... of this row of facts->bus; -1: not known */
+    int32_t is_part;     /* 1: a part of its card: a virtual function, a MIG instance ... */
+    int32_t part;        /* ... which of the n_part of its card */
+    int32_t n_part;      /* parts that it has: virtual functions on the bus, or listed ones */
     int32_t n_virtual;   /* virtual functions that it has now */
     int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone, or
                             this process has files of others alone; -1: not known */
@@ -356,8 +338,9 @@ typedef struct cpubind_pci_function {
     int32_t memory_node; /* the node that its own memory is (NVIDIA on Grace and POWER) */
     cpubind_node_origin origin; /* what told `node` */
     cpubind_pci_address via;    /* the bridge that told it; domain -1: no bridge did */
-    const int32_t *cpu;         /* online CPUs near it, ascending */
+    const int32_t *cpu;         /* CPUs near it, ascending; of a function online ones */
     int32_t n_cpu;              /* 0: not known */
+    cpubind_locality locality;  /* of a listed one */
     const int32_t *bridge;      /* above it, the nearest first: indices in facts->bridge */
     int32_t n_bridge;
     int32_t root_bus; /* of its domain */
@@ -368,12 +351,22 @@ typedef struct cpubind_pci_function {
     int32_t tile[CPUBIND_PCI_NUMBERS];   /* of a device with several: that the number is of; -1:
                                             all of them */
     int32_t n_number;                    /* 0: not known, or hidden */
-    /* What it claims of the plan's CPUs */
+    /* In facts->device */
+    int32_t logic;      /* of a listed one the number that a runtime in this container uses; of
+                           others one that no other device of the facts has */
+    int32_t card, chip; /* the numbers in the tables of npu-smi */
+    int32_t phy;        /* the number that the host uses */
+    int32_t bus;        /* its row of facts->bus; -1: it is listed beside it ... */
+    int32_t function;   /* ... the row of its card, or its own; -1: not known */
+    int32_t is_running; /* in the process table */
+    int32_t is_named;   /* by the numbers of the request */
+    int32_t is_visible; /* by the visible devices, else by the request, else all are */
+    /* Of a row of the bus: what it claims of the plan's CPUs */
     int32_t n_device;  /* devices that it has; 0: it takes no part in the plan */
     int32_t n_in_view; /* of these in facts->device; the others are hidden from this process */
-    int32_t is_other;  /* 1: of a device that the Ascend row has not found */
-    int32_t phy[CPUBIND_FUNCTION_DEVICES]; /* of NPUs, by the driver's mailboxes, ascending */
-} cpubind_pci_function;
+    int32_t is_other;  /* 1: of a device that no inputs of its vendor have listed */
+    int32_t phys[CPUBIND_FUNCTION_DEVICES]; /* of NPUs, by the driver's mailboxes, ascending */
+} cpubind_host_device;
 
 typedef struct cpubind_pci_bridge {
     cpubind_pci_address pci;
@@ -448,12 +441,12 @@ typedef struct cpubind_facts {
     uint64_t warnings;        /* bits 1 << cpubind_warning */
 
     /* Devices of any vendor, and network cards */
-    const char *noun;          /* "NPU", "device": one of `npu`, in sentences; static */
-    cpubind_pci_function *bus; /* accelerators and what was asked for, by address; after n_bus
+    const char *noun;         /* "NPU", "device": one of `npu`, in sentences; static */
+    cpubind_host_device *bus; /* accelerators and what was asked for, by address; after n_bus
                                   NPUs in view that the bus lacks */
     int32_t n_bus;
-    int32_t is_joined;         /* 1: devices of all vendors take part; 0: NPUs alone */
-    cpubind_pci_function *nic; /* by address */
+    int32_t is_joined;        /* 1: devices of all vendors take part; 0: NPUs alone */
+    cpubind_host_device *nic; /* by address */
     int32_t n_nic;
     int32_t *nearness;          /* cpubind_nearness of device i and card k: [i * n_nic + k] */
     cpubind_pci_bridge *bridge; /* NULL: they were not needed */
@@ -466,7 +459,7 @@ typedef struct cpubind_facts {
     cpubind_topology host; /* the allowed CPUs, and the nodes with CPUs */
 
     /* Devices in view */
-    cpubind_viewed *device; /* in view, by ascending logic id */
+    cpubind_host_device **device; /* in view, by ascending logic id */
     int32_t
         *counted; /* rows of `bus` with listed devices of the product; after n_census those of
                                NPUs in view that the bus lacks */
@@ -584,7 +577,7 @@ int32_t cpubind_pci_ranks(const cpubind_facts *facts, cpubind_pci_rank *out);
 
 /* The number that a runtime has for a tile of a device, or with -1 for all of it; -1: not
  * known. */
-int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile);
+int32_t cpubind_pci_number(const cpubind_host_device *device, int32_t tile);
 
 /* The index of a node id in facts->node_id, or -1. O(log nodes). */
 int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);

@@ -126,8 +126,8 @@ int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
 
 /* bus.c: the bridges above a function; its node, and the CPUs near it. Both after the CPUs and
  * the distances of nodes. */
-cpubind_problem_code cpubind_priv_climb(facts_reader *r, cpubind_pci_function *function);
-cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_pci_function *function);
+cpubind_problem_code cpubind_priv_climb(facts_reader *r, cpubind_host_device *function);
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_host_device *function);
 
 /* irqs.c: the rows of /proc/interrupts, in the arena. The text is checked once.
  *   errors  NO_MEMORY; UNREADABLE with the place */
@@ -137,6 +137,29 @@ cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input
 /* The numbers among the names of the listing msi_irqs, ascending, in the arena. */
 cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
                                            int32_t **out, int32_t *out_n);
+
+/* A device of which nothing is known. */
+static inline cpubind_host_device facts_unknown_device(void)
+{
+    return (cpubind_host_device){.pci = {.domain = -1},
+                                 .ids = {-1, -1, -1},
+                                 .accelerator = {.n_tile = 1},
+                                 .parent = -1,
+                                 .part = -1,
+                                 .is_driven = -1,
+                                 .numa_node = -2,
+                                 .node = -1,
+                                 .memory_node = -1,
+                                 .via = {.domain = -1},
+                                 .root_bus = -1,
+                                 .logic = -1,
+                                 .card = -1,
+                                 .chip = -1,
+                                 .phy = -1,
+                                 .bus = -1,
+                                 .function = -1,
+                                 .phys = {-1, -1}};
+}
 
 /* Devices of the host that take part, by its PCI bus; 0: not known. */
 static inline int32_t facts_count_on_bus(const cpubind_facts *f)
@@ -150,7 +173,7 @@ static inline int32_t facts_count_on_bus(const cpubind_facts *f)
 /* Whether it is known which CPUs are near a function, if any: a host without nodes has all near
  * all, and its node may have none. */
 static inline int facts_is_near_known(const cpubind_facts *f,
-                                      const cpubind_pci_function *function)
+                                      const cpubind_host_device *function)
 {
     return f->has_nodes
                ? function->origin != CPUBIND_NODE_ORIGIN_UNKNOWN || function->numa_node >= 0

@@ -64,7 +64,7 @@ static cpubind_problem_code list_functions(facts_reader *r)
 /* == More of a device ======================================================= */
 
 /* Takes the first name in a folder of a network card: infiniband before net. */
-static cpubind_problem_code read_interface(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_interface(facts_reader *r, cpubind_host_device *function)
 {
     static const char *const folders[] = {"infiniband", "net"};
     if (function->ids.class_code >> 8 != CPUBIND_CLASS_NETWORK)
@@ -87,8 +87,7 @@ static cpubind_problem_code read_interface(facts_reader *r, cpubind_pci_function
 
 /* == How near two functions are ============================================= */
 
-static cpubind_nearness nearness_of(const cpubind_pci_function *a,
-                                    const cpubind_pci_function *b)
+static cpubind_nearness nearness_of(const cpubind_host_device *a, const cpubind_host_device *b)
 {
     if (a->pci.domain == b->pci.domain) {
         for (int32_t i = 0; i < a->n_bridge; i++)
@@ -120,7 +119,7 @@ static cpubind_problem_code compare_all(facts_reader *r)
 /* == The reading ============================================================ */
 
 /* Reads what its driver tells of a function. */
-static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_driver(facts_reader *r, cpubind_host_device *function)
 {
     const cpubind_vendor *v = cpubind_vendor_of(function->accelerator.vendor);
     if (v->driver.folder && facts_is_present(r->source->list(r->source->ctx, v->driver.folder)))
@@ -128,14 +127,14 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
     return v->read && function->is_driven > 0 ? v->read(r, function) : CPUBIND_PROBLEM_NONE;
 }
 
-static cpubind_problem_code count_virtual(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code count_virtual(facts_reader *r, cpubind_host_device *function)
 {
     return facts_read_number(r, facts_function_path(r, &function->pci, "sriov_numvfs"), 0,
                              &function->n_virtual);
 }
 
 /* The bridges are for who lists the bus, and tells how near network cards are. */
-static cpubind_problem_code find_bridges(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code find_bridges(facts_reader *r, cpubind_host_device *function)
 {
     const cpubind_pci_request *q = r->request->bus;
     return q && (q->wants_nics || !wants_cores(r)) ? cpubind_priv_climb(r, function)
@@ -146,12 +145,12 @@ static cpubind_problem_code find_bridges(facts_reader *r, cpubind_pci_function *
  * row. */
 static cpubind_problem_code read_functions(facts_reader *r)
 {
-    static cpubind_problem_code (*const steps[])(facts_reader *, cpubind_pci_function *) = {
+    static cpubind_problem_code (*const steps[])(facts_reader *, cpubind_host_device *) = {
         cpubind_priv_read_near, count_virtual, read_driver, read_interface, find_bridges};
     const cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < f->n_bus + f->n_nic && code == CPUBIND_PROBLEM_NONE; i++) {
-        cpubind_pci_function *function = i < f->n_bus ? &f->bus[i] : &f->nic[i - f->n_bus];
+        cpubind_host_device *function = i < f->n_bus ? &f->bus[i] : &f->nic[i - f->n_bus];
         if (i < f->n_bus &&
             (facts_is_of_listed(r)
                  ? cpubind_vendor_of(function->accelerator.vendor)->users != NULL
@@ -279,21 +278,21 @@ static cpubind_problem_code find_listed(facts_reader *r)
 
 /* Says of each function that is asked for which numbers its listed devices have, and whether
  * this process sees one. */
-static void see_listed(cpubind_facts *f, cpubind_vendor_id id, const cpubind_viewed *device,
-                       int32_t n)
+static void see_listed(cpubind_facts *f, cpubind_vendor_id id,
+                       cpubind_host_device *const *device, int32_t n)
 {
     for (int32_t i = 0; i < f->n_bus; i++) {
-        cpubind_pci_function *function = &f->bus[i];
+        cpubind_host_device *function = &f->bus[i];
         if (function->accelerator.vendor != id || !function->is_asked)
             continue;
         function->sight = CPUBIND_SIGHT_HIDDEN;
         for (int32_t k = 0; k < n; k++) {
-            if (!device[k].is_visible ||
-                cpubind_pci_compare(&device[k].pci, &function->pci) != 0)
+            if (!device[k]->is_visible ||
+                cpubind_pci_compare(&device[k]->pci, &function->pci) != 0)
                 continue;
             function->sight = CPUBIND_SIGHT_VISIBLE;
             if (function->n_number < CPUBIND_PCI_NUMBERS)
-                function->number[function->n_number++] = device[k].logic;
+                function->number[function->n_number++] = device[k]->logic;
         }
     }
 }
@@ -359,7 +358,7 @@ static cpubind_problem_code list_devices(facts_reader *r)
 /* == Who takes part ========================================================= */
 
 /* Leaves a device of which tiles are named these alone. */
-static void keep_named_tiles(const cpubind_pci_request *q, cpubind_pci_function *device)
+static void keep_named_tiles(const cpubind_pci_request *q, cpubind_host_device *device)
 {
     int32_t n = 0;
     for (int32_t k = 0; k < device->n_number; k++)
@@ -378,7 +377,7 @@ static void keep_named_tiles(const cpubind_pci_request *q, cpubind_pci_function 
 static void keep_named(const cpubind_pci_request *q, cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_bus; i++) {
-        cpubind_pci_function *device = &f->bus[i];
+        cpubind_host_device *device = &f->bus[i];
         if (q->is_only) {
             device->sight = device->is_asked ? CPUBIND_SIGHT_VISIBLE : CPUBIND_SIGHT_HIDDEN;
             device->n_number = device->is_asked && q->tile[0] >= 0;
@@ -401,7 +400,7 @@ static cpubind_problem_code drop_others(facts_reader *r)
     if (!to)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_bus; i++) {
-        cpubind_pci_function *function = &f->bus[i];
+        cpubind_host_device *function = &f->bus[i];
         to[i] = function->is_asked ? n++ : -1;
         if (to[i] < 0)
             continue;
@@ -411,9 +410,10 @@ static cpubind_problem_code drop_others(facts_reader *r)
             f->nearness[to[i] * f->n_nic + k] = f->nearness[i * f->n_nic + k];
     }
     for (int32_t i = 0; i < f->n_device; i++)
-        f->device[i].function = f->device[i].function < 0 || f->device[i].function >= f->n_bus
-                                    ? -1
-                                    : to[f->device[i].function];
+        f->device[i]->function =
+            f->device[i]->function < 0 || f->device[i]->function >= f->n_bus
+                ? -1
+                : to[f->device[i]->function];
     f->n_bus = n;
     for (int v = 0; v < CPUBIND_VENDOR_COUNT; v++)
         if (!has_vendor(r, (cpubind_vendor_id)v))
@@ -428,7 +428,7 @@ static cpubind_problem_code check_addresses(facts_reader *r)
     const cpubind_facts *f = r->facts;
     int is_lost = 0, is_hidden = 0;
     for (int32_t i = 0; i < f->n_listed; i++)
-        is_lost |= f->device[i].function < 0;
+        is_lost |= f->device[i]->function < 0;
     for (int32_t i = 0; i < f->n_bus; i++)
         is_hidden |= f->bus[i].is_other && f->bus[i].n_in_view < f->bus[i].n_device;
     if (!is_lost || !is_hidden || f->scope == CPUBIND_SCOPE_OWN ||
@@ -491,7 +491,7 @@ static cpubind_problem_code take_part(facts_reader *r)
     f->noun = "device";
     code = cpubind_priv_join(r, q && (q->is_host || cpubind_facts_is_blind(f)));
     for (int32_t i = f->n_listed; i < f->n_device && r->request->device && !q; i++)
-        f->device[i].is_visible = 0;
+        f->device[i]->is_visible = 0;
     return code == CPUBIND_PROBLEM_NONE && !q ? check_addresses(r) : code;
 }
 

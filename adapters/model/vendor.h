@@ -135,7 +135,7 @@ typedef struct cpubind_vendor {
      * NULL: none is. */
     const char *numbered;
     /* Reads what the driver tells of a function that it drives; or NULL. */
-    cpubind_problem_code (*read)(struct facts_reader *r, cpubind_pci_function *function);
+    cpubind_problem_code (*read)(struct facts_reader *r, cpubind_host_device *function);
     /* Who uses the devices, by the list of their driver, which has facts->device; NULL: it has
      * none, and a process that has a file of a device open uses it. */
     cpubind_users_read *users;
@@ -177,7 +177,7 @@ void cpubind_device_name(cpubind_vendor_id vendor, int32_t number,
                          const cpubind_pci_address *pci, char out[CPUBIND_DEVICE_NAME_SIZE]);
 
 /* The same for a function of the bus. */
-void cpubind_function_name(const cpubind_pci_function *function,
+void cpubind_function_name(const cpubind_host_device *function,
                            char out[CPUBIND_DEVICE_NAME_SIZE]);
 
 /* The function of the bus with an address, its index in facts->bus; -1: the bus lacks it. */

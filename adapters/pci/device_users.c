@@ -24,7 +24,7 @@ static cpubind_input judge(cpubind_device_nodes *nodes, const char *name, cpubin
 /* The state of one reading. */
 typedef struct node_list {
     facts_reader r;
-    const cpubind_pci_function *function;
+    const cpubind_host_device *function;
     cpubind_device_nodes *out;
     int32_t device;
 } node_list;

@@ -16,7 +16,7 @@ static int32_t lowest(const cpubind_topology *host, int32_t i, int of_node)
     return host->cpu[i];
 }
 
-static int is_near(const cpubind_pci_function *device, int32_t cpu)
+static int is_near(const cpubind_host_device *device, int32_t cpu)
 {
     for (int32_t k = 0; k < device->n_cpu; k++)
         if (device->cpu[k] == cpu)

@@ -270,7 +270,7 @@ static void write_seen(cpubind_facts *f, cpubind_vendor_id id, const cpubind_see
         if (f->bus[i].accelerator.vendor == id)
             f->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
     for (int32_t k = 0; k < seen->n; k++) {
-        cpubind_pci_function *device = &f->bus[seen->item[k].device];
+        cpubind_host_device *device = &f->bus[seen->item[k].device];
         device->sight = CPUBIND_SIGHT_VISIBLE;
         if (!f->runtime[id].has_order || device->n_number == CPUBIND_PCI_NUMBERS)
             continue;

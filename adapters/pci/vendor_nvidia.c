@@ -89,7 +89,7 @@ static cpubind_problem_code take_number(facts_reader *r, const char *name, cpubi
 }
 
 /* Reads numa_status, which the driver has where the memory of a GPU is a node. */
-static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_function *function,
+static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_host_device *function,
                                              const char *address)
 {
     const char *name = facts_named_path(r, DRIVER_FOLDER, address, "numa_status");
@@ -103,7 +103,7 @@ static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_functi
 /* Finds out whether a GPU has MIG instances: these are parts of it, and a process may have some
  * of them alone. The driver lists them ("gi1"); a container has device files of its own ones,
  * whose numbers the driver counts through: of each GPU those of its instances. */
-static cpubind_problem_code read_instances(facts_reader *r, cpubind_pci_function *function,
+static cpubind_problem_code read_instances(facts_reader *r, cpubind_host_device *function,
                                            int32_t minor)
 {
     const char *folder = facts_numbered_path(r, CAPABILITIES, "gpu", minor, "mig");
@@ -115,19 +115,18 @@ static cpubind_problem_code read_instances(facts_reader *r, cpubind_pci_function
     int32_t at = 0;
     while (facts_next_name(files, &at, &part)) {
         const int32_t number = facts_number_after(parts->start, files.data, part);
-        function->is_split |=
-            number >= CAP_FIRST && (number - CAP_FIRST) / CAPS_OF_GPU == minor;
+        function->is_part |= number >= CAP_FIRST && (number - CAP_FIRST) / CAPS_OF_GPU == minor;
     }
     if (!folder)
         return facts_fail_memory(r);
     listing = r->source->list(r->source->ctx, folder);
     for (at = 0; facts_next_name(listing, &at, &part);)
-        function->is_split |= part.len > 2 && memcmp(listing.data + part.at, "gi", 2) == 0;
+        function->is_part |= part.len > 2 && memcmp(listing.data + part.at, "gi", 2) == 0;
     return code == CPUBIND_PROBLEM_NONE ? facts_judge(r, folder, listing) : code;
 }
 
 /* Reads the files of the NVIDIA driver of a GPU. */
-static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_driver(facts_reader *r, cpubind_host_device *function)
 {
     char address[CPUBIND_PCI_ADDRESS_MAX];
     const char *name;

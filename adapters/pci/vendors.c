@@ -83,7 +83,7 @@ void cpubind_device_name(cpubind_vendor_id vendor, int32_t number,
     }
 }
 
-void cpubind_function_name(const cpubind_pci_function *function,
+void cpubind_function_name(const cpubind_host_device *function,
                            char out[CPUBIND_DEVICE_NAME_SIZE])
 {
     cpubind_device_name(function->accelerator.vendor,

@@ -52,7 +52,7 @@ static int32_t find_uuid(cursor entry, const cpubind_seen *all)
     int32_t found = NO_DEVICE, n_unknown = 0, n = 0;
     const int32_t len = cursor_len(&entry);
     for (int32_t i = 0; i < all->n; i++) {
-        const cpubind_pci_function *device = &all->bus[all->item[i].device];
+        const cpubind_host_device *device = &all->bus[all->item[i].device];
         if (!cpubind_is_gpu_uuid(device->uuid, device->uuid_len)) {
             n_unknown++;
         } else if (len <= device->uuid_len &&

@@ -71,7 +71,7 @@ typedef struct cpubind_seen_device {
 
 /* Devices of a runtime, in the order of its numbers. */
 typedef struct cpubind_seen {
-    const cpubind_pci_function *bus;
+    const cpubind_host_device *bus;
     cpubind_seen_device *item;
     int32_t n;
     int32_t has_order; /* 0: which number a device has is not known */

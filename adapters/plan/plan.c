@@ -139,7 +139,7 @@ static cpubind_problem_code note_findings(planner *p)
  * it, or this process drives it. With allowed CPUs of each device one does not need another. */
 static int is_needed(const planner *p, int32_t viewed)
 {
-    const cpubind_viewed *n = &p->facts->device[viewed];
+    const cpubind_host_device *n = p->facts->device[viewed];
     if (p->scope == CPUBIND_SCOPE_PER_DEVICE)
         return 0;
     return n->is_running || (p->request->device && n->is_named) ||
@@ -267,8 +267,8 @@ static int32_t cut_part(const planner *p, int32_t candidate, int32_t part, int32
 static int take_pool(planner *p, int32_t candidate, int32_t *cpu, int32_t *out_n)
 {
     const int32_t n = count_pool(p, candidate), row = p->out->n_want;
-    const cpubind_viewed *viewed = &p->facts->device[p->out->want[row]];
-    const cpubind_pci_function *card =
+    const cpubind_host_device *viewed = p->facts->device[p->out->want[row]];
+    const cpubind_host_device *card =
         viewed->function < 0 ? NULL : &p->facts->bus[viewed->function];
     const int has_own = plan_has_function(p, viewed);
     int32_t left = n;

@@ -18,8 +18,8 @@ cpubind_problem_code cpubind_priv_choose_ours(planner *p)
     if (!p->ours)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_device; i++) {
-        n_running += f->device[i].is_running;
-        if (f->device[i].is_visible && (f->device[i].is_running || !p->request->only_running))
+        n_running += f->device[i]->is_running;
+        if (f->device[i]->is_visible && (f->device[i]->is_running || !p->request->only_running))
             p->ours[p->n_ours++] = i;
     }
     if (p->n_ours > 0)
@@ -42,7 +42,7 @@ cpubind_problem_code cpubind_priv_choose_rank(planner *p)
     int32_t n = 0;
     p->rank_device = -1;
     for (int32_t i = 0; i < f->n_device; i++) {
-        if (!f->device[i].is_visible)
+        if (!f->device[i]->is_visible)
             continue;
         if (n == rank || n == 0)
             p->rank_device = i;
@@ -67,8 +67,8 @@ static int32_t end_of_phys(const cpubind_facts *f)
     int32_t end = f->end_phy;
     for (int32_t i = 0; i < f->n_census; i++)
         for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
-            if (f->bus[f->counted[i]].phy[k] >= end)
-                end = f->bus[f->counted[i]].phy[k] + 1;
+            if (f->bus[f->counted[i]].phys[k] >= end)
+                end = f->bus[f->counted[i]].phys[k] + 1;
     return end;
 }
 
@@ -90,7 +90,7 @@ static int is_below(const planner *p, int32_t total, int32_t *first, int *is_los
     *first = -1;
     *is_lost = 0;
     for (int32_t i = 0; i < p->facts->n_device; i++) {
-        const int32_t phy = p->facts->device[i].phy;
+        const int32_t phy = p->facts->device[i]->phy;
         if (phy < total) {
             n_below++;
             continue;
@@ -123,8 +123,8 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     }
     by_phy = by_phy && is_below(p, total, &high, &is_lost);
     if (high >= 0 && is_lost) {
-        p->problem->device = f->device[high].logic;
-        p->problem->need = f->device[high].phy + 1;
+        p->problem->device = f->device[high]->logic;
+        p->problem->need = f->device[high]->phy + 1;
         p->problem->have = total;
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
@@ -142,7 +142,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
             "no input tells how many NPUs this host has: say it with --total, or use "
             "--scope own when the allowed CPUs are for this process alone");
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
-        const cpubind_viewed *viewed = &f->device[p->out->candidate[i].device];
+        const cpubind_host_device *viewed = f->device[p->out->candidate[i].device];
         p->out->candidate[i].slot = is_own ? i : by_phy ? viewed->phy : viewed->logic;
     }
     if (is_own)
@@ -160,7 +160,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
 /* The number that orders the NPUs of one function: the phy id, else the logic id. */
 static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
 {
-    const cpubind_viewed *viewed = plan_device_of(p, candidate);
+    const cpubind_host_device *viewed = plan_device_of(p, candidate);
     return !viewed ? candidate->phy : viewed->phy >= 0 ? viewed->phy : viewed->logic;
 }
 
@@ -177,15 +177,15 @@ static int comes_before(const planner *p, const cpubind_candidate *a,
 static int has_phys(const planner *p, int32_t index)
 {
     for (int32_t i = 0; i < p->facts->n_device; i++)
-        if (p->facts->device[i].function == index && p->facts->device[i].phy < 0)
+        if (p->facts->device[i]->function == index && p->facts->device[i]->phy < 0)
             return 0;
-    return p->facts->bus[index].phy[0] >= 0;
+    return p->facts->bus[index].phys[0] >= 0;
 }
 
 /* Adds the devices of a function that this process cannot see. */
 static cpubind_problem_code add_hidden(planner *p, int32_t index)
 {
-    const cpubind_pci_function *function = &p->facts->bus[index];
+    const cpubind_host_device *function = &p->facts->bus[index];
     if (function->n_in_view > 0 && !has_phys(p, index)) {
         p->problem->have = function->n_in_view;
         p->problem->need = function->n_device;
@@ -196,14 +196,14 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
             "CPUs are for this process alone");
     }
     for (int32_t k = 0; k < function->n_device; k++) {
-        const cpubind_candidate hidden = {.device = -1,
-                                          .function = index,
-                                          .phy = k < CPUBIND_FUNCTION_DEVICES ? function->phy[k]
-                                                                              : -1};
+        const cpubind_candidate hidden = {
+            .device = -1,
+            .function = index,
+            .phy = k < CPUBIND_FUNCTION_DEVICES ? function->phys[k] : -1};
         int is_in_view = 0;
         for (int32_t i = 0; i < p->facts->n_device && function->n_in_view > 0; i++)
-            is_in_view |=
-                p->facts->device[i].function == index && p->facts->device[i].phy == hidden.phy;
+            is_in_view |= p->facts->device[i]->function == index &&
+                          p->facts->device[i]->phy == hidden.phy;
         if (is_in_view)
             continue;
         p->out->candidate[p->out->n_candidate++] = hidden;
@@ -215,14 +215,14 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
 /* Whether a device is a part of the card that a candidate is. Slices are of numbers, and of no
  * cards but those of virtual functions. */
 static int is_card_of(const planner *p, const cpubind_candidate *candidate,
-                      const cpubind_viewed *viewed)
+                      const cpubind_host_device *viewed)
 {
     return viewed->is_part && viewed->function >= 0 &&
            viewed->function == candidate->function &&
            (p->facts->strategy != CPUBIND_GLOBAL_SLICE || plan_has_function(p, viewed));
 }
 
-static int has_card_of(const planner *p, const cpubind_viewed *viewed)
+static int has_card_of(const planner *p, const cpubind_host_device *viewed)
 {
     for (int32_t i = 0; i < p->out->n_candidate; i++)
         if (is_card_of(p, &p->out->candidate[i], viewed))
@@ -241,7 +241,7 @@ static cpubind_problem_code place_devices(planner *p)
         p->out->of_device[d] = -1;
         for (int32_t i = 0; i < p->out->n_candidate; i++)
             if (p->out->candidate[i].device == d ||
-                is_card_of(p, &p->out->candidate[i], &f->device[d]))
+                is_card_of(p, &p->out->candidate[i], f->device[d]))
                 p->out->of_device[d] = i;
     }
     return CPUBIND_PROBLEM_NONE;
@@ -262,12 +262,12 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
         return plan_fail_memory(p);
     p->out->candidate = list;
     for (int32_t i = 0; i < f->n_device; i++) {
-        if ((p->scope == CPUBIND_SCOPE_OWN && !f->device[i].is_visible) ||
-            has_card_of(p, &f->device[i]))
+        if ((p->scope == CPUBIND_SCOPE_OWN && !f->device[i]->is_visible) ||
+            has_card_of(p, f->device[i]))
             continue;
         list[p->out->n_candidate++] = (cpubind_candidate){
-            .device = i, .function = f->device[i].function, .phy = f->device[i].phy};
-        is_ordered &= f->device[i].function >= 0;
+            .device = i, .function = f->device[i]->function, .phy = f->device[i]->phy};
+        is_ordered &= f->device[i]->function >= 0;
     }
     for (int32_t i = 0; is_ordered && p->scope != CPUBIND_SCOPE_OWN && i < f->n_bus; i++) {
         if (f->bus[i].n_in_view >= f->bus[i].n_device)
@@ -289,13 +289,11 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
 /* The CPUs near a candidate. */
 static cpubind_list near_of(const planner *p, const cpubind_candidate *candidate)
 {
-    const cpubind_viewed *viewed = plan_device_of(p, candidate);
+    const cpubind_host_device *viewed = plan_device_of(p, candidate);
     const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !p->is_blind;
-    const cpubind_pci_function *function = NULL;
-    if (viewed && (!is_slice || candidate->function < 0))
-        return viewed->near_cpus;
-    function = &p->facts->bus[candidate->function];
-    return (cpubind_list){function->cpu, function->n_cpu};
+    if (!viewed || (is_slice && candidate->function >= 0))
+        viewed = &p->facts->bus[candidate->function];
+    return (cpubind_list){viewed->cpu, viewed->n_cpu};
 }
 
 /* The node of a candidate: of the first online CPU near it, else of its PCI function; -1: not

@@ -66,7 +66,7 @@ static cpubind_problem_code make_host(planner *p)
 /* Scope PER_DEVICE: the CPUs that a candidate may have of those that pools are cut from. */
 static int list_allowed(planner *p, const cpubind_candidate *candidate, cpubind_list *out)
 {
-    const cpubind_viewed *viewed = plan_device_of(p, candidate);
+    const cpubind_host_device *viewed = plan_device_of(p, candidate);
     const cpubind_topology *host = &p->out->host;
     int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
     for (int32_t k = 0; viewed && k < p->request->n_device_allowed; k++) {
@@ -111,7 +111,7 @@ static cpubind_problem_code make_claimants(planner *p)
             (cpubind_device){.allowed = all, .minimum = plan_count_roles(&p->least)};
     for (int32_t i = 0; i < n; i++) {
         const cpubind_candidate *candidate = &p->out->candidate[i];
-        const cpubind_viewed *viewed = plan_device_of(p, candidate);
+        const cpubind_host_device *viewed = plan_device_of(p, candidate);
         cpubind_device *one = &claims->claimant[candidate->slot];
         claims->of[i] = candidate->slot;
         one->minimum = plan_least(p, i);

@@ -27,8 +27,8 @@ static cpubind_list near_row(const planner *p, int32_t row)
     if (f->bus[row].n_cpu > 0)
         return (cpubind_list){f->bus[row].cpu, f->bus[row].n_cpu};
     for (int32_t k = 0; k < f->n_device; k++)
-        if (f->device[k].function == row && f->device[k].near_cpus.n > 0)
-            return f->device[k].near_cpus;
+        if (f->device[k]->function == row && f->device[k]->n_cpu > 0)
+            return (cpubind_list){f->device[k]->cpu, f->device[k]->n_cpu};
     return (cpubind_list){p->out->host.cpu, p->out->host.n_cpu};
 }
 

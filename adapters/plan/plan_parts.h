@@ -126,22 +126,22 @@ static inline int plan_is_ours(const planner *p, int32_t viewed)
 }
 
 /* The device in view that a candidate is, or NULL. */
-static inline const cpubind_viewed *plan_device_of(const planner *p,
-                                                   const cpubind_candidate *candidate)
+static inline const cpubind_host_device *plan_device_of(const planner *p,
+                                                        const cpubind_candidate *candidate)
 {
-    return candidate->device < 0 ? NULL : &p->facts->device[candidate->device];
+    return candidate->device < 0 ? NULL : p->facts->device[candidate->device];
 }
 
 /* The logic id of a candidate; -1: none, or hidden. */
 static inline int32_t plan_logic_of(const planner *p, int32_t candidate)
 {
-    const cpubind_viewed *viewed =
+    const cpubind_host_device *viewed =
         candidate < 0 ? NULL : plan_device_of(p, &p->out->candidate[candidate]);
     return viewed ? viewed->logic : -1;
 }
 
 /* Whether a part of a card has a PCI function of its own. */
-static inline int plan_has_function(const planner *p, const cpubind_viewed *viewed)
+static inline int plan_has_function(const planner *p, const cpubind_host_device *viewed)
 {
     return viewed->function >= 0 && viewed->pci.domain >= 0 &&
            cpubind_pci_compare(&viewed->pci, &p->facts->bus[viewed->function].pci) != 0;

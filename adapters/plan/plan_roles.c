@@ -122,7 +122,7 @@ static cpubind_problem_code place(planner *p, placing *q)
 int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                  int32_t row)
 {
-    const int is_listed = facts->device[plan->want[row]].bus < 0;
+    const int is_listed = facts->device[plan->want[row]]->bus < 0;
     return is_listed || facts->has_nodes ? plan->memory_node[row] : -1;
 }
 
@@ -146,7 +146,7 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p)
                      .process = p->request->n_process > 0 ? p->request->process : 0,
                      .out = out->role_cpu + out->role_row[i]};
         if (place(p, &q) != CPUBIND_PROBLEM_NONE) {
-            p->problem->device = p->facts->device[out->want[i]].logic;
+            p->problem->device = p->facts->device[out->want[i]]->logic;
             return p->problem->code;
         }
         out->role_row[i + 1] = out->role_row[i] + q.n_out;
@@ -173,7 +173,7 @@ cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
     if (!q.out)
         return plan_fail_memory(&p);
     if (place(&p, &q) != CPUBIND_PROBLEM_NONE) {
-        problem->device = facts->device[plan->want[row]].logic;
+        problem->device = facts->device[plan->want[row]]->logic;
         return problem->code;
     }
     out->cpu = q.out;
@@ -218,7 +218,7 @@ static void take_other(const planner *p, const measured *m, int32_t candidate)
     const int32_t d = claims->of[candidate];
     const int32_t device = p->out->candidate[candidate].device;
     const int is_ours = device >= 0 && plan_is_ours(p, device) &&
-                        !p->facts->device[device].is_part; /* its card has other parts */
+                        !p->facts->device[device]->is_part; /* its card has other parts */
     if (!is_ours && cpubind_place(&claims->host, claims->claimant, claims->n_claimant, m->owner,
                                   d, &roles, m->role, m->work, NULL) == CPUBIND_OK)
         return;

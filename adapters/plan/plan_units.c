@@ -64,7 +64,7 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
 static int32_t viewed_of(const cpubind_facts *f, int32_t device)
 {
     int32_t i = 0;
-    while (f->device[i].bus != device)
+    while (f->device[i]->bus != device)
         i++;
     return i;
 }
@@ -77,7 +77,7 @@ static int is_listed_of(const cpubind_facts *f, const cpubind_device_plan *plan,
         is_one |= plan->want[k] == viewed;
     for (int32_t k = 0; k < plan->n_poolless; k++)
         is_one |= plan->poolless[k].device == viewed;
-    return is_one && f->device[viewed].bus < 0;
+    return is_one && f->device[viewed]->bus < 0;
 }
 
 int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
@@ -102,11 +102,11 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
             continue;
         *unit = (cpubind_unit){
             .device = i,
-            .on_bus = f->is_joined ? cpubind_facts_on_bus(f, &f->device[i].pci) : -1,
-            .id = f->device[i].logic,
+            .on_bus = f->is_joined ? cpubind_facts_on_bus(f, &f->device[i]->pci) : -1,
+            .id = f->device[i]->logic,
             .rank = -1,
             .tile = -1,
-            .number = f->device[i].logic};
+            .number = f->device[i]->logic};
         take_row(f, plan, refusal, unit);
         plan->n_unit++;
     }
@@ -123,7 +123,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         if (unit->tile >= 0 && unit->n_cpu > 0 &&
             take_tile(f, request, plan, unit, arena) != CPUBIND_PROBLEM_NONE)
             return 0;
-        plan->n_unit += (!f->has_listed && f->device[unit->device].is_visible) ||
+        plan->n_unit += (!f->has_listed && f->device[unit->device]->is_visible) ||
                         unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;
     }
     return 1;

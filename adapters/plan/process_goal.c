@@ -40,7 +40,7 @@ cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cp
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_goal_request *request;
-    const cpubind_viewed *device; /* NULL: several, of different vendors perhaps */
+    const cpubind_host_device *device; /* NULL: several, of different vendors perhaps */
     const cpubind_vendor *vendor;
     cpubind_goal_pool its;   /* the CPUs of this process */
     cpubind_cpus pool, kept; /* the same, ascending; those that the plan keeps for the host */
@@ -309,8 +309,9 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     m.request = request;
     m.out = out;
     if (request->row >= 0)
-        m.device = &request->facts->device[plan->want[request->row]];
-    m.vendor = cpubind_vendor_of(m.device ? m.device->vendor : CPUBIND_VENDOR_OTHER);
+        m.device = request->facts->device[plan->want[request->row]];
+    m.vendor =
+        cpubind_vendor_of(m.device ? m.device->accelerator.vendor : CPUBIND_VENDOR_OTHER);
     is_found = m.device && m.device->bus < 0;
     if (m.device && !is_found)
         (void)cpubind_pci_format(out->pci, &m.device->pci);

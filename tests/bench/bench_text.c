@@ -224,7 +224,7 @@ static cpubind_input list_answer(void *ctx, const char *name)
 static void find_npus(void *ctx)
 {
     static char block[1 << 20];
-    static cpubind_pci_function function[N_NPU];
+    static cpubind_host_device function[N_NPU];
     const cpubind_source source = {ctx, read_answer, list_answer};
     cpubind_request request = {.rank = 0};
     cpubind_arena arena = {block, sizeof block, 0};

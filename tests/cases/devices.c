@@ -95,7 +95,7 @@ static void say_text(said *s, const char *word, const char *text, int32_t len)
 }
 
 /* What the process sees of a device: the numbers of its runtime, of a tile with the tile. */
-static void say_sight(said *s, const cpubind_pci_function *f)
+static void say_sight(said *s, const cpubind_host_device *f)
 {
     static const char *const words[] = {"; sight not known", "; visible", "; hidden"};
     say(s, "%s", words[f->sight]);
@@ -106,7 +106,7 @@ static void say_sight(said *s, const cpubind_pci_function *f)
     }
 }
 
-static void say_function(said *s, const cpubind_facts *facts, const cpubind_pci_function *f)
+static void say_function(said *s, const cpubind_facts *facts, const cpubind_host_device *f)
 {
     say_address(s, &f->pci);
     say(s, "; node %d", f->node);
@@ -138,7 +138,7 @@ static void say_function(said *s, const cpubind_facts *facts, const cpubind_pci_
 
 static void say_device(said *s, const cpubind_facts *facts, int32_t i)
 {
-    const cpubind_pci_function *f = &facts->bus[i];
+    const cpubind_host_device *f = &facts->bus[i];
     say(s, "> %s", cpubind_vendor_word(f->accelerator.vendor));
     if (f->accelerator.product)
         say(s, " %s", f->accelerator.product);
@@ -312,7 +312,7 @@ static void make_plan(step *now)
             plan.quality.near_cpus, plan.n_hidden);
         for (int32_t row = 0; row < plan.n_want; row++) {
             say(&got, "> pool of");
-            say_address(&got, &facts.device[plan.want[row]].pci);
+            say_address(&got, &facts.device[plan.want[row]]->pci);
             say(&got, ": ");
             say_list(&got, plan.core.cpu + plan.core.row[row],
                      plan.core.row[row + 1] - plan.core.row[row]);
@@ -407,8 +407,9 @@ static void ask_of_doctor(char *word, const char *value)
 
 static void examine(step *now)
 {
-    static cpubind_viewed npu = {
-        .vendor = CPUBIND_VENDOR_ASCEND, .pci = {.domain = -1}, .bus = -1};
+    static cpubind_host_device npu = {
+        .accelerator.vendor = CPUBIND_VENDOR_ASCEND, .pci = {.domain = -1}, .bus = -1};
+    static cpubind_host_device *its = &npu;
     const cpubind_source source = source_of_host();
     cpubind_facts listed;
     cpubind_device_plan plan;
@@ -428,7 +429,7 @@ static void examine(step *now)
             CPUBIND_PROBLEM_NONE)
         doctor.bus = &bus;
     listed = facts;
-    listed.device = &npu;
+    listed.device = &its;
     listed.n_device = listed.n_listed = listed.has_phy = 1;
     doctor.facts = n_npu ? &listed : NULL;
     got.len = 0;

@@ -464,7 +464,7 @@ static void tell_users(step *now)
         say(&s, "\n");
         for (int32_t i = 0; i < users.n; i++)
             say(&s, "> process %d uses npu %d\n", users.row[i].pid,
-                a.facts.device[users.row[i].device].logic);
+                a.facts.device[users.row[i].device]->logic);
     }
     drop(&a);
     expect(now, &s);

@@ -103,16 +103,16 @@ static inline void say_address(said *s, const cpubind_pci_address *pci)
 
 static inline void say_npu(said *s, const cpubind_facts *f, int32_t i)
 {
-    const cpubind_viewed *npu = &f->device[i];
+    const cpubind_host_device *npu = f->device[i];
     say(s, "> npu %d", npu->logic);
     if (npu->card >= 0)
         say(s, " card %d.%d", npu->card, npu->chip);
     if (npu->phy >= 0)
         say(s, " phy %d", npu->phy);
     say_address(s, &npu->pci);
-    if (npu->near_cpus.n > 0) {
+    if (npu->n_cpu > 0) {
         say(s, " near ");
-        say_list(s, npu->near_cpus.cpu, npu->near_cpus.n);
+        say_list(s, npu->cpu, npu->n_cpu);
     }
     say(s, "%s%s%s", localities[npu->locality], npu->is_running ? ", runs" : "",
         npu->is_visible ? "" : ", not visible");
@@ -156,14 +156,14 @@ static inline void say_npu_of_plan(said *s, const attempt *a, int32_t i)
 static inline void say_functions(said *s, const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_counted; i++) {
-        const cpubind_pci_function *function = &f->bus[f->counted[i]];
+        const cpubind_host_device *function = &f->bus[f->counted[i]];
         if (function->n_device == 1 && function->n_in_view == 1)
             continue;
         say(s, "> function");
         say_address(s, &function->pci);
         say(s, ": %d npus, %d in view", function->n_device, function->n_in_view);
-        for (int k = 0; k < CPUBIND_FUNCTION_DEVICES && function->phy[k] >= 0; k++)
-            say(s, ", phy %d", function->phy[k]);
+        for (int k = 0; k < CPUBIND_FUNCTION_DEVICES && function->phys[k] >= 0; k++)
+            say(s, ", phy %d", function->phys[k]);
         say(s, "\n");
     }
     for (int32_t i = cpubind_facts_next_other(f, 0); f->n_other > 0 && i < f->n_bus;

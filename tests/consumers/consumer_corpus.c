@@ -30,7 +30,7 @@ static int plan(const cpubind_source *source, cpubind_arena *arena)
     for (int32_t i = 0; i < made.n_want; i++) {
         const int32_t *pool = made.core.cpu + made.core.row[i];
         const int32_t n = made.core.row[i + 1] - made.core.row[i];
-        printf("NPU %d: %d CPUs, %d to %d\n", (int)facts.device[made.want[i]].logic, (int)n,
+        printf("NPU %d: %d CPUs, %d to %d\n", (int)facts.device[made.want[i]]->logic, (int)n,
                (int)pool[0], (int)pool[n - 1]);
     }
     return 0;

@@ -64,7 +64,7 @@ static void break_plan(view_plan *p, const char *text, int32_t a, int32_t b)
 }
 
 /* Holds what the facts say of an NPU against the host. */
-static void check_npu(const host_view *v, const cpubind_viewed *npu, view_plan *out)
+static void check_npu(const host_view *v, const cpubind_host_device *npu, view_plan *out)
 {
     const int32_t phy = v->phy[npu->logic];
     const host_npu *truth = &v->host->npu[phy];
@@ -124,16 +124,14 @@ static void take_kept(const cpubind_device_plan *plan, view_plan *out)
 }
 
 /* The device of a row; -1: an NPU that the view does not have. */
-static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubind_viewed *npu)
+static int32_t device_of(const host_view *v, const cpubind_host_device *npu)
 {
     const random_host *h = v->host;
     for (int32_t i = 0; npu->bus >= 0 && i < h->n_function; i++)
         if (h->function[i].gpu >= 0 && h->function[i].bus == npu->pci.bus &&
             h->function[i].function == npu->pci.function)
             return HOST_NPUS + h->function[i].gpu;
-    return npu >= f->device + f->n_listed || npu->logic < 0 || npu->logic >= v->n_npu
-               ? -1
-               : v->phy[npu->logic];
+    return npu->bus >= 0 || npu->logic < 0 || npu->logic >= v->n_npu ? -1 : v->phy[npu->logic];
 }
 
 /* Takes the CPUs of a row. Those of one plan are in one pool. */
@@ -163,8 +161,8 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
     cpu_bits all;
     memset(&all, 0, sizeof all);
     for (int32_t row = 0; row < plan->n_want; row++) {
-        const cpubind_viewed *npu = &f->device[plan->want[row]];
-        const int32_t device = device_of(v, f, npu);
+        const cpubind_host_device *npu = f->device[plan->want[row]];
+        const int32_t device = device_of(v, npu);
         if (device < 0) {
             out->n_unknown++;
             continue;
@@ -177,7 +175,7 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
     take_kept(plan, out);
     out->rank_phy = -1;
     if (plan->rank_row >= 0 && plan->rank_row < plan->n_want) {
-        const int32_t logic = f->device[plan->want[plan->rank_row]].logic;
+        const int32_t logic = f->device[plan->want[plan->rank_row]]->logic;
         out->rank_phy = logic >= 0 && logic < v->n_npu ? v->phy[logic] : -1;
     }
 }
@@ -212,7 +210,7 @@ static void check_nodes(const cpubind_source *source, const cpubind_request *q,
         cpubind_facts_read(source, &asked, arena, &devices, &problem) != CPUBIND_PROBLEM_NONE)
         return;
     for (int32_t i = 0; i < f->n_bus; i++) {
-        const cpubind_pci_function *here = &f->bus[i];
+        const cpubind_host_device *here = &f->bus[i];
         const int32_t on_bus = cpubind_facts_on_bus(&devices, &here->pci);
         if (on_bus >= 0 && here->origin != CPUBIND_NODE_ORIGIN_UNKNOWN &&
             here->origin != CPUBIND_NODE_ORIGIN_NPU_SMI &&

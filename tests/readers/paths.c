@@ -318,7 +318,7 @@ static void read_facts(reading *r)
 
 /* == Accelerators of any vendor ============================================= */
 
-static void tell_function(reading *r, const cpubind_facts *f, const cpubind_pci_function *p)
+static void tell_function(reading *r, const cpubind_facts *f, const cpubind_host_device *p)
 {
     char address[CPUBIND_PCI_ADDRESS_MAX];
     int32_t bus = p->pci.bus;

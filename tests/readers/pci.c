@@ -20,14 +20,14 @@ static const char *const uuids[MAX] = {"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6
 
 /* The arguments: a digit for the number of devices, "o" for a known order, "f" for tiles as
  * devices where the rule may have these, "t" for two tiles a device, "u" for known UUIDs. */
-static cpubind_seen devices_of(const char *word, int32_t grammar, cpubind_pci_function *bus,
+static cpubind_seen devices_of(const char *word, int32_t grammar, cpubind_host_device *bus,
                                cpubind_seen_device *item)
 {
     const int is_flat = (grammar & CPUBIND_LIST_OF_TILES) && strchr(word, 'f');
     cpubind_seen all = {.bus = bus, .item = item, .has_order = strchr(word, 'o') != NULL};
     const int32_t n = *word >= '0' && *word <= '8' ? *word - '0' : 4;
     for (int32_t i = 0; i < n; i++) {
-        bus[i] = (cpubind_pci_function){.accelerator.n_tile = strchr(word, 't') ? 2 : 1};
+        bus[i] = (cpubind_host_device){.accelerator.n_tile = strchr(word, 't') ? 2 : 1};
         bus[i].uuid = strchr(word, 'u') ? uuids[i] : NULL;
         bus[i].uuid_len = bus[i].uuid ? 40 : 0;
         for (int32_t k = 0; is_flat && k < bus[i].accelerator.n_tile; k++)
@@ -55,7 +55,7 @@ static void check_items(const cpubind_seen *seen, const cpubind_seen *all)
 /* Says what a rule makes visible: the devices, with their tiles. */
 static void tell_seen(reading *r, const char *name, int32_t grammar)
 {
-    cpubind_pci_function bus[MAX];
+    cpubind_host_device bus[MAX];
     cpubind_seen_device whole[2 * MAX], item[2 * MAX];
     const cpubind_seen all = devices_of(r->args, grammar, bus, whole);
     cpubind_seen seen = {.item = item};
