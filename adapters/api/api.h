@@ -555,7 +555,6 @@ void api_json_quality(api_out *to, const char *key, api_figures figures, int is_
 /* One row of a plan: a device, or a tile of one, its pool, and the CPUs of its roles. */
 typedef struct api_row {
     const cpubind_host_device *device; /* the device */
-    const cpubind_host_device *on_bus; /* the same on the bus; NULL: it is an NPU */
     int32_t id;                        /* among all devices of the plan */
     int32_t rank;                      /* among those that the process sees */
     int32_t tile;                      /* -1: all of the device */
@@ -585,11 +584,6 @@ int api_add_name(api_text *to, const api_row *row);
 
 /* Appends the row as sentences name it: "NPU 3", "device 0". */
 void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row);
-
-cpubind_vendor_id api_vendor_of(const api_row *row);
-
-/* "a2", "L40S"; NULL: not known. */
-const char *api_product_of(const cpubind_facts *facts, const api_row *row);
 
 /* Appends the table of the plan: all rows that are shown, or with `only` at or above 0 one. */
 void api_put_rows(api_out *to, const api_planned *planned, int32_t only);

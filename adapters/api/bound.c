@@ -199,10 +199,11 @@ int api_aim_bound(const api_options *options, api_bound *bound, int32_t unit, ap
         api_explain_row(p, options, &row, why);
         return API_REFUSED;
     }
-    if (!row.on_bus && !bound->is_reading && api_check_arch(options, bound) != API_DONE)
+    if (cpubind_is_listed(row.device) && !bound->is_reading &&
+        api_check_arch(options, bound) != API_DONE)
         return API_REFUSED;
     bound->unit = unit;
-    bound->product = row.on_bus ? row.on_bus->accelerator.product : NULL;
+    bound->product = cpubind_is_listed(row.device) ? NULL : row.device->accelerator.product;
     p->code = cpubind_with_arena(NULL, &bound->arena, make_goal, &m);
     bound->wish = options->wish;
     bound->n_wish = p->code == CPUBIND_PROBLEM_NONE ? options->n_wish : 0;

@@ -325,34 +325,32 @@ static void say_place(explanation *e, const cpubind_host_device *npu)
 {
     const cpubind_facts *facts = e->view.facts;
     const int32_t *cpu = npu->cpu, n = npu->n_cpu;
-    const cpubind_host_device *f = npu->bus < 0 ? NULL : npu;
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
     api_text *by = words_of(e), *rest = words_of(e), pci = {"", 0};
     int32_t nodes[CPUBIND_MAX_NODES];
-    if (f) {
-        api_add_pci(&pci, &f->pci);
+    if (!cpubind_is_listed(npu)) {
+        api_add_pci(&pci, &npu->pci);
         api_json_text(&e->fact, "pci", pci.text);
-        api_json_text(&e->fact, "node_by", cpubind_node_origin_word(f->origin));
+        api_json_text(&e->fact, "node_by", cpubind_node_origin_word(npu->origin));
         pci = (api_text){"", 0};
         api_add(by, "%s",
-                f->origin == CPUBIND_NODE_ORIGIN_ONLY_NODE && !facts->has_nodes
+                npu->origin == CPUBIND_NODE_ORIGIN_ONLY_NODE && !facts->has_nodes
                     ? "default: the host shows no nodes"
-                    : origins[f->origin]);
-        if (f->origin == CPUBIND_NODE_ORIGIN_BRIDGE)
-            api_add_pci(by, &f->via);
-        if (f->origin == CPUBIND_NODE_ORIGIN_DEVICE && f->numa_node != f->node)
+                    : origins[npu->origin]);
+        if (npu->origin == CPUBIND_NODE_ORIGIN_BRIDGE)
+            api_add_pci(by, &npu->via);
+        if (npu->origin == CPUBIND_NODE_ORIGIN_DEVICE && npu->numa_node != npu->node)
             api_add(by, " %d, which has no CPUs: node %d is the nearest that has",
-                    (int)f->numa_node, (int)f->node);
+                    (int)npu->numa_node, (int)npu->node);
     } else {
         api_add(by, "the %s", is_kernel ? "kernel" : "topology of npu-smi");
     }
     api_json_list(&e->fact, "near", cpu, n);
     if (n == 0) {
-        if (npu->function >= 0 && facts->bus[npu->function].node >= 0)
-            api_add(rest, "; its PCI function is on node %d",
-                    (int)facts->bus[npu->function].node);
+        if (npu->node >= 0)
+            api_add(rest, "; its PCI function is on node %d", (int)npu->node);
         say(e, "Which CPUs are near it is not known%s", rest->text);
         return;
     }
@@ -516,7 +514,8 @@ static void say_role_rule(explanation *e, const part *p)
 {
     if (!e->has_role_rule)
         say(e, "%s",
-            p->row.on_bus && !e->options->has_roles ? "All are main unless --roles is given"
+            !cpubind_is_listed(p->row.device) && !e->options->has_roles
+                ? "All are main unless --roles is given"
             : e->view.plan->core.strategy == CPUBIND_CLUSTER
                 ? "A cluster is for the main threads alone"
             : e->view.plan->rules == CPUBIND_RULES_NEAR
@@ -553,7 +552,8 @@ static int add_poolless(const explanation *e, int32_t npu, api_text *to)
         const api_row row = api_shown(e->view.facts, plan, i);
         if (plan->unit[i].device != npu || !row.problem)
             continue;
-        api_add(to, row.on_bus ? "NPU %d: " : "NPU %d has no pool: ", (int)row.id);
+        api_add(to, cpubind_is_listed(row.device) ? "NPU %d has no pool: " : "NPU %d: ",
+                (int)row.id);
         api_explain_row(e->planned, e->options, &row, to);
         return 1;
     }
@@ -621,7 +621,7 @@ static void explain_npu(explanation *e, int32_t npu)
     api_json_number(&e->fact, "device", n->logic);
     if (is_traced)
         say_pool(e, npu, device);
-    if (n->bus >= 0 && row >= 0)
+    if (!cpubind_is_listed(n) && row >= 0)
         say_tiles(e, row);
     say_place(e, n);
     if (device < 0)
@@ -859,7 +859,7 @@ static int32_t npu_index(explanation *e, const target *t)
     for (int32_t i = 0; i < e->view.plan->n_unit; i++) {
         const api_row row = api_shown(facts, e->view.plan, i);
         if (e->view.plan->unit[i].device == found ||
-            !api_is_called(&t->device, api_vendor_of(&row), row.number, row.id,
+            !api_is_called(&t->device, row.device->accelerator.vendor, row.number, row.id,
                            &row.device->pci))
             continue;
         found = e->view.plan->unit[i].device;
@@ -867,7 +867,7 @@ static int32_t npu_index(explanation *e, const target *t)
         api_add_pci(&e->called, &row.device->pci);
     }
     for (int32_t i = 0; i < facts->n_device && e->n_called == 0; i++)
-        if (facts->device[i]->bus < 0 &&
+        if (cpubind_is_listed(facts->device[i]) &&
             api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->device[i]->logic,
                           facts->device[i]->logic, &facts->device[i]->pci))
             return i;

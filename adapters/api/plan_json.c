@@ -71,16 +71,16 @@ static void put_device(api_out *to, const api_planned *p, const api_options *opt
     put_name(to, "name", &row);
     api_json_id(to, "number", row.number);
     api_json_number(to, "rank", row.rank);
-    api_json_text(to, "vendor", cpubind_vendor_word(api_vendor_of(&row)));
-    api_json_text(to, "product", api_product_of(facts, &row));
+    api_json_text(to, "vendor", cpubind_vendor_word(row.device->accelerator.vendor));
+    api_json_text(to, "product", row.device->accelerator.product);
     if (row.device->pci.domain >= 0)
         api_add_pci(&pci, &row.device->pci);
     api_json_text(to, "pci", pci.len > 0 ? pci.text : NULL);
-    if (!row.on_bus)
+    if (cpubind_is_listed(row.device))
         put_npu(to, row.device);
     if (row.tile >= 0)
         api_json_number(to, "tile", row.tile);
-    if (facts->has_processes && !row.on_bus)
+    if (facts->has_processes && cpubind_is_listed(row.device))
         api_json_bool(to, "running", row.device->is_running);
     else
         api_json_null(to, "running");

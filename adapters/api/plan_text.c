@@ -79,7 +79,6 @@ api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, i
     const cpubind_unit *unit = &plan->unit[i];
     const cpubind_host_device *npu = facts->device[unit->device];
     api_row row = {.device = npu,
-                   .on_bus = npu->bus < 0 ? NULL : npu,
                    .id = unit->id,
                    .rank = unit->rank < 0 ? 0 : unit->rank,
                    .tile = unit->tile,
@@ -90,23 +89,18 @@ api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, i
                    .roles = unit->roles,
                    .memory_node = unit->memory_node,
                    .problem = unit->row < 0 ? &unit->problem : NULL};
-    row.node = row.on_bus ? row.on_bus->node : node_of(plan, unit->device);
+    row.node = cpubind_is_listed(npu) ? node_of(plan, unit->device) : npu->node;
     if (unit->row >= 0 && unit->tile < 0)
         row.figures = api_figures_of_row(plan, unit->row);
     for (int32_t k = 0; k < facts->n_device; k++)
-        row.rank += facts->device[k]->bus < 0 && facts->device[k]->is_visible &&
-                    (row.on_bus || k < unit->device);
+        row.rank += cpubind_is_listed(facts->device[k]) && facts->device[k]->is_visible &&
+                    k < unit->device;
     return row;
-}
-
-cpubind_vendor_id api_vendor_of(const api_row *row)
-{
-    return row->on_bus ? row->on_bus->accelerator.vendor : CPUBIND_VENDOR_ASCEND;
 }
 
 int api_add_name(api_text *to, const api_row *row)
 {
-    const char *noun = cpubind_vendor_of(api_vendor_of(row))->noun;
+    const char *noun = cpubind_vendor_of(row->device->accelerator.vendor)->noun;
     if (!noun || row->number < 0)
         return 0;
     api_add(to, "%s%d", noun, (int)row->number);
@@ -231,19 +225,12 @@ static columns columns_of(const cpubind_facts *facts, const cpubind_device_plan 
     for (int32_t i = 0; i < plan->n_unit; i++) {
         const api_row row = api_shown(facts, plan, i);
         for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-            c.has_role[role] |= !row.on_bus || row.roles.span[role].count > 0;
-        c.has_npu |= !row.on_bus;
-        c.has_product |= row.on_bus != NULL;
+            c.has_role[role] |= cpubind_is_listed(row.device) || row.roles.span[role].count > 0;
+        c.has_npu |= cpubind_is_listed(row.device);
+        c.has_product |= !cpubind_is_listed(row.device);
     }
     c.has_running = c.has_npu;
     return c;
-}
-
-const char *api_product_of(const cpubind_facts *facts, const api_row *row)
-{
-    if (!row->on_bus)
-        return cpubind_type_word(facts->type);
-    return row->on_bus->accelerator.product;
 }
 
 static void add_row(api_table *table, const cpubind_facts *facts, const api_row *row,
@@ -253,9 +240,10 @@ static void add_row(api_table *table, const cpubind_facts *facts, const api_row 
     api_text pci = {"", 0}, name = {"", 0};
     api_cell_number(table, row->id);
     if (c->has_product) {
-        const char *product = api_product_of(facts, row);
+        const char *product = npu->accelerator.product;
         api_cell(table, "%s", api_add_name(&name, row) ? name.text : "-");
-        api_cell(table, "%s", product ? product : cpubind_vendor_word(api_vendor_of(row)));
+        api_cell(table, "%s",
+                 product ? product : cpubind_vendor_word(row->device->accelerator.vendor));
     }
     if (c->has_npu) {
         api_cell_number(table, npu->card);
@@ -269,9 +257,9 @@ static void add_row(api_table *table, const cpubind_facts *facts, const api_row 
         api_cell_number(table, row->node);
     if (c->has_running)
         api_cell(table, "%s",
-                 !facts->has_processes || row->on_bus ? "-"
-                 : npu->is_running                    ? "yes"
-                                                      : "no");
+                 !facts->has_processes || !cpubind_is_listed(npu) ? "-"
+                 : npu->is_running                                ? "yes"
+                                                                  : "no");
     api_cell_number(table, row->n);
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
         int32_t n;
@@ -380,11 +368,11 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
                      api_text *to)
 {
     const cpubind_problem *problem = row->problem;
-    if (!row->on_bus) {
+    if (cpubind_is_listed(row->device)) {
         api_explain_problem(problem, &p->facts, options, to);
         return;
     }
-    api_add_pci(to, &row->on_bus->pci);
+    api_add_pci(to, &row->device->pci);
     if (row->tile >= 0)
         api_add(to, ", tile %d,", (int)row->tile);
     if (problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS && problem->need > 0)
@@ -392,7 +380,7 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
                 (int)problem->need, problem->need == 1 ? "" : "s", (int)problem->have);
     else
         api_add(to, " has no pool: the CPUs near it are not known, or none is allowed");
-    if (row->on_bus->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)
+    if (row->device->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)
         api_add(to, "; no file of the kernel tells its node");
 }
 
@@ -424,7 +412,7 @@ static void put_poolless(api_out *to, const api_planned *p, const api_options *o
         if (!row.problem)
             continue;
         api_explain_row(p, options, &row, &text);
-        api_put(to, "%s%s\n", row.on_bus ? "" : "no pool: ", text.text);
+        api_put(to, "%s%s\n", cpubind_is_listed(row.device) ? "no pool: " : "", text.text);
     }
 }
 

@@ -22,7 +22,7 @@
 int api_has_others(const cpubind_facts *facts)
 {
     for (int32_t i = 0; i < facts->n_device; i++)
-        if (facts->device[i]->bus >= 0)
+        if (!cpubind_is_listed(facts->device[i]))
             return 1;
     return !facts->has_listed && facts->is_joined && facts->n_bus > 0;
 }

@@ -151,28 +151,22 @@ static void put_core(drawing *d, int32_t core, int32_t x, int32_t y)
 
 /* == Devices ================================================================ */
 
-/* "a2", "L40S", else the vendor's word. */
-static const char *product_of(const cpubind_facts *facts, const cpubind_candidate *c)
-{
-    const cpubind_accelerator *a = c->device >= 0 ? &facts->device[c->device]->accelerator
-                                                  : &facts->bus[c->function].accelerator;
-    return a->product ? a->product : cpubind_vendor_word(a->vendor);
-}
-
 /* Draws a candidate: its name, its whole PCI address and its product. */
 static void put_device(drawing *d, int32_t candidate, int32_t x, int32_t y)
 {
     const cpubind_facts *facts = d->view.facts;
     const cpubind_candidate *c = &d->view.plan->candidate[candidate];
-    const cpubind_host_device *device = c->device < 0 ? NULL : facts->device[c->device];
-    const cpubind_pci_address *pci = device ? &device->pci : &facts->bus[c->function].pci;
-    const int32_t row = device ? api_row_index(d->view.plan, c->device) : -1;
+    const cpubind_host_device *device = cpubind_candidate_is(facts, c);
+    const cpubind_pci_address *pci = &device->pci;
+    const char *product = device->accelerator.product;
+    const int32_t row = c->device < 0 ? -1 : api_row_index(d->view.plan, c->device);
     api_text text = {"", 0}, title = {"no pool in this plan", 20};
-    if (device)
+    if (c->device >= 0)
         api_add(&text, "%s %d, ", facts->noun, (int)device->logic);
     else
         api_add(&text, "hidden, ");
-    api_add(&text, "%s%s", product_of(facts, c), pci->domain >= 0 ? ", " : "");
+    api_add(&text, "%s%s", product ? product : cpubind_vendor_word(device->accelerator.vendor),
+            pci->domain >= 0 ? ", " : "");
     if (pci->domain >= 0)
         api_add_pci(&text, pci);
     if (row >= 0) {

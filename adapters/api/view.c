@@ -135,20 +135,17 @@ static int find_places(api_view *v)
     v->place = (uint8_t *)calloc(n + 1, 1);
     for (int32_t i = 0; v->place && i < v->plan->n_candidate; i++) {
         const cpubind_candidate *c = &v->plan->candidate[i];
-        const cpubind_host_device *npu = c->device < 0 ? NULL : facts->device[c->device];
-        const cpubind_host_device *f = c->function < 0 ? NULL : &facts->bus[c->function];
-        const int32_t n_cpu = npu ? npu->n_cpu : f ? f->n_cpu : 0;
-        const int32_t *cpu = npu && n_cpu > 0 ? npu->cpu : !npu && f ? f->cpu : NULL;
+        const cpubind_host_device *d = cpubind_candidate_is(facts, c);
         uint8_t *place = v->place + (size_t)i * (size_t)facts->n_node;
-        for (int32_t k = 0; k < n_cpu; k++) {
-            const int32_t node = cpu[k] < facts->n_cpu_id
-                                     ? cpubind_facts_node(facts, facts->node_of[cpu[k]])
+        for (int32_t k = 0; k < d->n_cpu; k++) {
+            const int32_t node = d->cpu[k] < facts->n_cpu_id
+                                     ? cpubind_facts_node(facts, facts->node_of[d->cpu[k]])
                                      : -1;
             if (node >= 0)
                 place[node] = 1;
         }
-        if (n_cpu == 0 && f && cpubind_facts_node(facts, f->node) >= 0)
-            place[cpubind_facts_node(facts, f->node)] = 1;
+        if (d->n_cpu == 0 && cpubind_facts_node(facts, d->node) >= 0)
+            place[cpubind_facts_node(facts, d->node)] = 1;
     }
     return v->place != NULL;
 }

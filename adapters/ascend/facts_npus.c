@@ -33,7 +33,8 @@ cpubind_host_device cpubind_priv_new_npu(int32_t logic, int32_t card, int32_t ch
 {
     cpubind_host_device npu = facts_unknown_device();
     npu.accelerator.vendor = CPUBIND_VENDOR_ASCEND;
-    npu.logic = logic;
+    npu.logic = npu.number[0] = logic;
+    npu.n_number = 1;
     npu.card = card;
     npu.chip = chip;
     npu.phy = phy;

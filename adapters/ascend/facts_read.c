@@ -500,8 +500,11 @@ cpubind_problem_code cpubind_priv_find_listed(facts_reader *r)
     f->origin = CPUBIND_ORIGIN_NPU_SMI;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
         code = steps[i](r);
-    for (int32_t i = 0; i < f->n_device; i++)
-        f->device[i]->accelerator.product = cpubind_type_word(f->type);
+    for (int32_t i = 0; i < f->n_device; i++) {
+        cpubind_host_device *npu = f->device[i];
+        npu->accelerator.product = cpubind_type_word(f->type);
+        npu->node = npu->function < 0 ? -1 : f->bus[npu->function].node;
+    }
     f->n_listed = f->n_device;
     f->has_listed = code == CPUBIND_PROBLEM_NONE;
     r->ascend = NULL;

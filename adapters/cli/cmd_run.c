@@ -45,7 +45,8 @@ typedef struct run_words {
 static run_words words_of_plan(const api_bound *bound)
 {
     const api_row row = api_shown(&bound->planned.facts, &bound->planned.plan, bound->unit);
-    run_words words = {.npu = row.on_bus ? bound->unit : row.id, .node = row.memory_node};
+    run_words words = {.npu = cpubind_is_listed(row.device) ? row.id : bound->unit,
+                       .node = row.memory_node};
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
         words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
     words.cpu[CPUBIND_ROLE_COUNT] = row.cpu;

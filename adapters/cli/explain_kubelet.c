@@ -187,15 +187,6 @@ static void free_comparison(comparison *c)
 
 /* == Devices ================================================================ */
 
-/* The node of the device by the kernel; negative: not known. */
-static int32_t node_of(const comparison *c)
-{
-    const cpubind_host_device *listed = c->device->listed;
-    if (!listed)
-        return c->device->function->node;
-    return listed->function >= 0 ? c->s->call->planned.facts.bus[listed->function].node : -1;
-}
-
 /* Whether an id is that of a function: its UUID, of which a device that is shared in time has
  * copies, "GPU-...::2", or its address. */
 static int is_id_of(const cpubind_host_device *f, const char *id)
@@ -220,7 +211,8 @@ static int has_others_alone(const comparison *c)
         for (int32_t k = 0; k < words_count(words_get(given, "ids")); k++) {
             words_value *id = words_at(words_get(given, "ids"), k);
             int is_known = 0;
-            if (!c->device->function || is_id_of(c->device->function, words_string(id)))
+            if (cpubind_is_listed(c->device->found) ||
+                is_id_of(c->device->found, words_string(id)))
                 return 0;
             for (int32_t j = 0; j < f->n_bus; j++)
                 is_known |= is_id_of(&f->bus[j], words_string(id));
@@ -331,7 +323,7 @@ static void say_cpus(const comparison *c, cli_hear_sentence *hear, void *ctx)
 
 static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
 {
-    const int32_t node = node_of(c);
+    const int32_t node = c->device->found->node;
     /* Another device may be a network card. */
     const char *told = words_count(c->devices) == 1 && !c->claims
                            ? words_string(words_get(words_at(c->devices, 0), "nodes"))

@@ -96,10 +96,10 @@ static int explain_device(api_out *to, const cli_status *s, const cpubind_status
 {
     api_options options = *s->options;
     api_text name = {"", 0};
-    if (d->listed)
+    if (cpubind_is_listed(d->found))
         add_device(&name, d);
     else
-        api_add_pci(&name, &d->function->pci);
+        api_add_pci(&name, &d->found->pci);
     options.explain = name.text;
     options.json = is_json;
     return api_put_why(to, &s->call->planned, &options, why);

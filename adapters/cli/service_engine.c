@@ -662,13 +662,9 @@ static words_value *take(engine *e, const cpubind_asked *asked, const cpubind_pe
 static void add_device(api_text *to, const cpubind_facts *f, int32_t logic)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE] = "";
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_host_device *d = f->device[i];
-        if (d->logic == logic && i < f->n_listed)
-            cpubind_device_name(d->accelerator.vendor, logic, NULL, name);
-        else if (d->logic == logic)
-            cpubind_function_name(d, name);
-    }
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i]->logic == logic)
+            cpubind_function_name(f->device[i], name);
     api_add(to, "%s", *name ? name : "the device");
 }
 

@@ -136,8 +136,8 @@ static void read_devices(const host_read *h, api_out *to)
     for (int32_t i = 0; node && i < f->n_device; i++) {
         const cpubind_host_device *d = f->device[i];
         int32_t n = api_nodes_of(f, d->cpu, d->n_cpu, node);
-        if (n == 0 && d->function >= 0 && f->bus[d->function].node >= 0)
-            node[n++] = f->bus[d->function].node;
+        if (n == 0 && d->node >= 0)
+            node[n++] = d->node;
         api_put_text(to, i ? ";" : "");
         put_device(to, f, i);
         api_put(to, "%s on %s ", product_of(d), n == 1 ? "node" : "nodes");

@@ -17,16 +17,12 @@
 
 void cli_status_name(const cpubind_status_device *d, char out[CPUBIND_DEVICE_NAME_SIZE])
 {
-    if (d->listed)
-        cpubind_device_name(d->listed->accelerator.vendor, d->listed->logic, &d->listed->pci,
-                            out);
-    else
-        cpubind_function_name(d->function, out);
+    cpubind_function_name(d->found, out);
 }
 
 static cpubind_vendor_id vendor_of(const cpubind_status_device *d)
 {
-    return d->listed ? d->listed->accelerator.vendor : d->function->accelerator.vendor;
+    return d->found->accelerator.vendor;
 }
 
 /* Whether interrupts of the device are bound. */
@@ -192,38 +188,35 @@ static words_value *workers_json(const cli_status *s, const cpubind_status_devic
 static words_value *name_json(const cpubind_status_device *d)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE];
-    if (d->listed)
-        cpubind_device_name(d->listed->accelerator.vendor, d->listed->logic, NULL, name);
-    else
-        cpubind_device_name(
-            vendor_of(d), d->function->n_number == 1 ? d->function->number[0] : -1, NULL, name);
+    cpubind_device_name(vendor_of(d), d->found->n_number == 1 ? d->found->number[0] : -1, NULL,
+                        name);
     return words_word(name);
 }
 
 static words_value *device_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_host_device *npu = d->listed;
-    const cpubind_pci_address *address = npu ? &npu->pci : &d->function->pci;
+    const cpubind_host_device *found = d->found;
+    const int is_npu = cpubind_is_listed(found);
     words_value *irqs = words_array(), *device;
     api_text pci = {"", 0};
-    if (address->domain >= 0)
-        api_add_pci(&pci, address);
+    if (found->pci.domain >= 0)
+        api_add_pci(&pci, &found->pci);
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
         words_add(irqs, irq_json(&d->irq[i]));
     device = words_make("name:v vendor:s product:v pci:w node:v pool:v memory_node:v "
                         "interrupts:v no_interrupts:v workers:v",
                         name_json(d), cpubind_vendor_word(vendor_of(d)),
-                        npu ? words_null() : words_word(d->function->accelerator.product),
-                        pci.text, npu ? words_null() : words_id(d->function->node),
+                        is_npu ? words_null() : words_word(found->accelerator.product),
+                        pci.text, is_npu ? words_null() : words_id(found->node),
                         words_list(d->pool.cpu, d->pool.n), words_id(d->memory_node), irqs,
                         d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
                             ? words_null()
                             : words_text(cpubind_no_irq_word(d->no_irq)),
                         workers_json(s, d));
-    if (npu)
-        words_move(device,
-                   words_make("npu:i card:v chip:v phy:v", (int)npu->logic, words_id(npu->card),
-                              words_id(npu->chip), words_id(npu->phy)));
+    if (is_npu)
+        words_move(device, words_make("npu:i card:v chip:v phy:v", (int)found->logic,
+                                      words_id(found->card), words_id(found->chip),
+                                      words_id(found->phy)));
     return device;
 }
 
@@ -361,8 +354,8 @@ static void add_device_text(words_value *row, words_value *notes, const cli_stat
     if (has_irqs(d) && d->n_irq > 0)
         add_irqs(&irqs, d);
     words_set(row, "irqs", words_word(irqs.text));
-    if (d->function && !has_irqs(d))
-        words_set(row, "product", words_text(product_of(d->function)));
+    if (!cpubind_is_listed(d->found) && !has_irqs(d))
+        words_set(row, "product", words_text(product_of(d->found)));
     words_set(row, "users", d->n_worker ? words_number(d->n_worker) : words_text("idle"));
     for (int32_t i = 0; i < d->n_worker; i++)
         add_worker_text(words_at(words_get(row, "workers"), i), notes, s,

@@ -111,9 +111,9 @@ void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding
 {
     const cpubind_host_device *device = w->facts->device[w->npu];
     char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
-    if (device->bus >= 0)
+    if (!cpubind_is_listed(device))
         (void)cpubind_pci_format(pci, &device->pci);
-    f->npu = device->bus < 0 ? device->logic : -1;
+    f->npu = cpubind_is_listed(device) ? device->logic : -1;
     f->pci = doctor_keep(d, pci);
 }
 
@@ -121,10 +121,7 @@ const char *doctor_name(doctor *d, const doctor_worker *w)
 {
     const cpubind_host_device *device = w->facts->device[w->npu];
     char name[CPUBIND_DEVICE_NAME_SIZE];
-    if (device->bus < 0)
-        cpubind_device_name(device->accelerator.vendor, device->logic, &device->pci, name);
-    else
-        cpubind_function_name(device, name);
+    cpubind_function_name(device, name);
     return doctor_keep(d, name);
 }
 

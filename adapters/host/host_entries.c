@@ -20,22 +20,19 @@ void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
     const cpubind_facts *f = &h->facts.facts;
     const cpubind_host_device *device = e->device < 0 ? NULL : f->device[e->device];
-    const cpubind_host_device *function = !device || e->device < h->n_listed ? NULL : device;
+    const int is_listed = device && cpubind_is_listed(device);
     e->row.device = e->device;
-    e->row.number = !device || function ? -1 : h->number[e->device];
-    e->row.is_of_one = device && !function;
+    e->row.number = is_listed ? h->number[e->device] : -1;
+    e->row.is_of_one = is_listed;
     e->row.pci[0] = e->row.name_of_device[0] = '\0';
     e->row.product = NULL;
-    if (!device || (function && e->row.n_device > 1))
+    if (!device || (!is_listed && e->row.n_device > 1))
         return;
-    if (!function) {
-        cpubind_device_name(device->accelerator.vendor, e->row.number, NULL,
-                            e->row.name_of_device);
+    cpubind_function_name(device, e->row.name_of_device);
+    if (is_listed)
         return;
-    }
-    cpubind_function_name(function, e->row.name_of_device);
-    (void)cpubind_pci_format(e->row.pci, &function->pci);
-    e->row.product = function->accelerator.product;
+    (void)cpubind_pci_format(e->row.pci, &device->pci);
+    e->row.product = device->accelerator.product;
 }
 
 void cpubind_host_name_recorded(const cpubind_host_bind *h, host_entry *e)

@@ -230,9 +230,9 @@ static int is_on_other(const cpubind_status_device *device, const cpubind_worker
     char pci[CPUBIND_PCI_ADDRESS_MAX];
     if (!w->is_bound)
         return 0;
-    if (device->listed)
-        return w->bound_number >= 0 && w->bound_number != device->listed->logic;
-    (void)cpubind_pci_format(pci, &device->function->pci);
+    if (cpubind_is_listed(device->found))
+        return w->bound_number >= 0 && w->bound_number != device->found->logic;
+    (void)cpubind_pci_format(pci, &device->found->pci);
     return b && *cpubind_bind_pci(b) && strcmp(cpubind_bind_pci(b), pci) != 0;
 }
 
@@ -306,7 +306,7 @@ static void look_at_device(look *l, cpubind_status_device *device)
         look_at_worker(l, device, w);
         out->count[w->place]++;
     }
-    if (device->n_irq == 0 && device->listed && device->pool.n > 0 &&
+    if (device->n_irq == 0 && cpubind_is_listed(device->found) && device->pool.n > 0 &&
         make_goal(l, device, NULL, &goal))
         read_irqs(l, &goal, device);
     for (int32_t i = 0; i < device->n_irq; i++) {
@@ -320,15 +320,12 @@ static void look_at_device(look *l, cpubind_status_device *device)
 /* What a device is, and its pool in the plan. */
 static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
 {
-    cpubind_status_device device = {
-        .device = i, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
-    const cpubind_facts *f = &h->facts.facts;
-    if (i < h->n_listed) {
-        device.listed = f->device[i];
-        device.no_irq = CPUBIND_IRQ_FOUND;
-    } else {
-        device.function = f->device[i];
-    }
+    const cpubind_host_device *found = h->facts.facts.device[i];
+    cpubind_status_device device = {.device = i,
+                                    .found = found,
+                                    .memory_node = -1,
+                                    .no_irq = cpubind_is_listed(found) ? CPUBIND_IRQ_FOUND
+                                                                       : CPUBIND_IRQ_NO_ROLE};
     device.pool = cpubind_host_pool(h, i, &device.memory_node);
     return device;
 }

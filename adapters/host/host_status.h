@@ -67,11 +67,10 @@ typedef struct cpubind_status_irq {
 
 /* A device. */
 typedef struct cpubind_status_device {
-    int32_t device;                      /* its number, as in the rows of a host */
-    const cpubind_host_device *listed;   /* one with a logic id; NULL: of the bus */
-    const cpubind_host_device *function; /* one of the bus; NULL: with a logic id */
-    cpubind_cpus pool;                   /* n 0: it has none */
-    int32_t memory_node;                 /* of the pool, or -1 */
+    int32_t device;                   /* its number, as in the rows of a host */
+    const cpubind_host_device *found; /* what it is */
+    cpubind_cpus pool;                /* n 0: it has none */
+    int32_t memory_node;              /* of the pool, or -1 */
     int32_t first_worker, n_worker;
     const cpubind_status_irq *irq;
     int32_t n_irq;

@@ -522,6 +522,12 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
 
+/* Whether a device of facts->device is one that inputs of its vendor list: an NPU. */
+static inline int cpubind_is_listed(const cpubind_host_device *device)
+{
+    return device->bus < 0;
+}
+
 /* "device"; "pix". Static storage. */
 const char *cpubind_node_origin_word(cpubind_node_origin origin);
 const char *cpubind_nearness_word(cpubind_nearness nearness);

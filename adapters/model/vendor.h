@@ -176,7 +176,7 @@ enum { CPUBIND_DEVICE_NAME_SIZE = 32 };
 void cpubind_device_name(cpubind_vendor_id vendor, int32_t number,
                          const cpubind_pci_address *pci, char out[CPUBIND_DEVICE_NAME_SIZE]);
 
-/* The same for a function of the bus. */
+/* The same of a device of the facts. */
 void cpubind_function_name(const cpubind_host_device *function,
                            char out[CPUBIND_DEVICE_NAME_SIZE]);
 

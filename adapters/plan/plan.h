@@ -69,6 +69,13 @@ typedef struct cpubind_core_call {
     int32_t *at; /* by CPU of plan->host: its index in `host` */
 } cpubind_core_call;
 
+/* The device that a candidate is; of a hidden one its function. */
+static inline const cpubind_host_device *cpubind_candidate_is(const cpubind_facts *facts,
+                                                              const cpubind_candidate *one)
+{
+    return one->device >= 0 ? facts->device[one->device] : &facts->bus[one->function];
+}
+
 /* "home"; "?" for a number that is no step. Static storage. */
 const char *cpubind_step_word(int32_t step);
 

@@ -286,26 +286,24 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
     return place_devices(p);
 }
 
-/* The CPUs near a candidate. */
+/* The CPUs near a candidate; slices are judged by those of its function. */
 static cpubind_list near_of(const planner *p, const cpubind_candidate *candidate)
 {
-    const cpubind_host_device *viewed = plan_device_of(p, candidate);
     const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !p->is_blind;
-    if (!viewed || (is_slice && candidate->function >= 0))
-        viewed = &p->facts->bus[candidate->function];
-    return (cpubind_list){viewed->cpu, viewed->n_cpu};
+    const cpubind_host_device *device = is_slice && candidate->function >= 0
+                                            ? &p->facts->bus[candidate->function]
+                                            : cpubind_candidate_is(p->facts, candidate);
+    return (cpubind_list){device->cpu, device->n_cpu};
 }
 
-/* The node of a candidate: of the first online CPU near it, else of its PCI function; -1: not
+/* The node of a candidate: of the first online CPU near it, else of its function; -1: not
  * known. */
 static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
 {
     const cpubind_facts *f = p->facts;
     const cpubind_list *near = &candidate->near_cpus;
     const int32_t i = facts_next_online(f, near->cpu, near->n, 0);
-    if (i < near->n)
-        return f->node_of[near->cpu[i]];
-    return candidate->function < 0 ? -1 : f->bus[candidate->function].node;
+    return i < near->n ? f->node_of[near->cpu[i]] : cpubind_candidate_is(f, candidate)->node;
 }
 
 /* Finds the near CPUs and the nodes of the candidates, and numbers their slices. */

@@ -122,7 +122,7 @@ static cpubind_problem_code place(planner *p, placing *q)
 int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                  int32_t row)
 {
-    const int is_listed = facts->device[plan->want[row]]->bus < 0;
+    const int is_listed = cpubind_is_listed(facts->device[plan->want[row]]);
     return is_listed || facts->has_nodes ? plan->memory_node[row] : -1;
 }
 

@@ -8,15 +8,20 @@
 
 /* == Units ================================================================== */
 
-/* Takes the pool of the device of a unit, or why it has none. */
-static void take_row(const cpubind_facts *f, const cpubind_device_plan *plan,
-                     const cpubind_problem *refusal, cpubind_unit *unit)
+/* Takes the pool of the device of a unit, or why it has none. Returns whether the plan is for
+ * the device. */
+static int take_row(const cpubind_facts *f, const cpubind_device_plan *plan,
+                    const cpubind_problem *refusal, cpubind_unit *unit)
 {
+    int is_one = 0;
     unit->row = unit->memory_node = -1;
     unit->problem = *refusal;
-    for (int32_t i = 0; i < plan->n_poolless; i++)
-        if (plan->poolless[i].device == unit->device)
-            unit->problem = plan->poolless[i].problem;
+    for (int32_t i = 0; i < plan->n_poolless; i++) {
+        if (plan->poolless[i].device != unit->device)
+            continue;
+        unit->problem = plan->poolless[i].problem;
+        is_one = 1;
+    }
     for (int32_t row = 0; row < plan->n_want; row++) {
         if (plan->want[row] != unit->device)
             continue;
@@ -27,7 +32,9 @@ static void take_row(const cpubind_facts *f, const cpubind_device_plan *plan,
         unit->roles = plan->role_span[row];
         unit->memory_node = cpubind_plan_memory_node(f, plan, row);
         cpubind_problem_clear(&unit->problem);
+        is_one = 1;
     }
+    return is_one;
 }
 
 /* Cuts the pool of a unit into the part of its tile; without it when that is too small. */
@@ -69,17 +76,6 @@ static int32_t viewed_of(const cpubind_facts *f, int32_t device)
     return i;
 }
 
-/* Whether the plan is for an NPU that the Ascend row has found. */
-static int is_listed_of(const cpubind_facts *f, const cpubind_device_plan *plan, int32_t viewed)
-{
-    int is_one = 0;
-    for (int32_t k = 0; k < plan->n_want; k++)
-        is_one |= plan->want[k] == viewed;
-    for (int32_t k = 0; k < plan->n_poolless; k++)
-        is_one |= plan->poolless[k].device == viewed;
-    return is_one && f->device[viewed]->bus < 0;
-}
-
 int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
                        const cpubind_problem *refusal, cpubind_arena *arena,
                        cpubind_device_plan *plan)
@@ -96,10 +92,8 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
     plan->n_unit = 0;
     if (!plan->unit)
         return 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
+    for (int32_t i = 0; i < f->n_listed && i < f->n_device; i++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
-        if (!is_listed_of(f, plan, i))
-            continue;
         *unit = (cpubind_unit){
             .device = i,
             .on_bus = f->is_joined ? cpubind_facts_on_bus(f, &f->device[i]->pci) : -1,
@@ -107,8 +101,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
             .rank = -1,
             .tile = -1,
             .number = f->device[i]->logic};
-        take_row(f, plan, refusal, unit);
-        plan->n_unit++;
+        plan->n_unit += take_row(f, plan, refusal, unit);
     }
     for (int32_t k = 0; k < n_rank; k++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
@@ -119,7 +112,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
                            .rank = k,
                            .tile = rank[k].tile,
                            .number = cpubind_pci_number(&f->bus[rank[k].device], rank[k].tile)};
-        take_row(f, plan, refusal, unit);
+        (void)take_row(f, plan, refusal, unit);
         if (unit->tile >= 0 && unit->n_cpu > 0 &&
             take_tile(f, request, plan, unit, arena) != CPUBIND_PROBLEM_NONE)
             return 0;

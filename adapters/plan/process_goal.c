@@ -312,7 +312,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
         m.device = request->facts->device[plan->want[request->row]];
     m.vendor =
         cpubind_vendor_of(m.device ? m.device->accelerator.vendor : CPUBIND_VENDOR_OTHER);
-    is_found = m.device && m.device->bus < 0;
+    is_found = m.device && cpubind_is_listed(m.device);
     if (m.device && !is_found)
         (void)cpubind_pci_format(out->pci, &m.device->pci);
     if (request->pool)

@@ -407,8 +407,10 @@ static void ask_of_doctor(char *word, const char *value)
 
 static void examine(step *now)
 {
-    static cpubind_host_device npu = {
-        .accelerator.vendor = CPUBIND_VENDOR_ASCEND, .pci = {.domain = -1}, .bus = -1};
+    static cpubind_host_device npu = {.accelerator.vendor = CPUBIND_VENDOR_ASCEND,
+                                      .pci = {.domain = -1},
+                                      .bus = -1,
+                                      .n_number = 1};
     static cpubind_host_device *its = &npu;
     const cpubind_source source = source_of_host();
     cpubind_facts listed;
