@@ -71,6 +71,15 @@ static inline cpubind_host_device *facts_npu(const cpubind_facts *f, int32_t i)
     return &f->bus[f->counted[i]];
 }
 
+/* Whether a function has a phy id, by the driver's mailboxes. */
+static inline int facts_has_phy(const cpubind_host_device *function, int32_t phy)
+{
+    for (int32_t i = 0; i < CPUBIND_FUNCTION_DEVICES; i++)
+        if (phy >= 0 && function->phys[i] == phy)
+            return 1;
+    return 0;
+}
+
 /* Whether the kernel names the CPUs near every NPU of the host, some on a node without CPUs.
  * Every process of the host reads the same there. */
 static inline int facts_is_kernel_complete(const cpubind_facts *f)

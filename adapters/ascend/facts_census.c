@@ -78,14 +78,6 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
 
 /* == Functions of the NPUs in view ========================================== */
 
-static int has_phy(const cpubind_host_device *function, int32_t phy)
-{
-    for (int32_t i = 0; i < CPUBIND_FUNCTION_DEVICES; i++)
-        if (phy >= 0 && function->phys[i] == phy)
-            return 1;
-    return 0;
-}
-
 /* The row of an NPU by its address, else by its phy id; of a virtual function that of its card;
  * -1 when it is not known. */
 static int32_t find_function(const cpubind_facts *f, const cpubind_host_device *npu)
@@ -97,7 +89,7 @@ static int32_t find_function(const cpubind_facts *f, const cpubind_host_device *
     for (int32_t i = 0; i < f->n_counted; i++) {
         const cpubind_host_device *function = facts_npu(f, i);
         if (npu->pci.domain >= 0 ? cpubind_pci_compare(&function->pci, &npu->pci) == 0
-                                 : has_phy(function, npu->phy))
+                                 : facts_has_phy(function, npu->phy))
             return f->counted[i];
     }
     return -1;

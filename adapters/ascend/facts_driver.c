@@ -21,7 +21,6 @@
 #include "driver_reader.h"
 
 #define INPUT_DEV        "dev"
-#define INPUT_IRQ        "proc/irq"
 #define INPUT_CLASS      "sys/class/devdrv-class"
 #define INPUT_NAMESPACES "proc/uda/namespace_node"
 #define INPUT_PROCESSES  "proc/trs_core/proc"
@@ -29,24 +28,10 @@
 #define PCI_DEV_ID       "dev_id"
 #define PCI_TABLE        "devdrv_sysfs_bdf_to_devid"
 
-/* An interrupt of a mailbox. */
-typedef struct mailbox {
-    int32_t irq;
-    int32_t phy;
-    int32_t function; /* index of its PCI function in facts->counted, or -1 */
-} mailbox;
-
-/* The devices of a PCI function by its mailboxes, ascending. */
-typedef struct device_set {
-    int32_t phy[CPUBIND_FUNCTION_DEVICES];
-    int32_t n;
-} device_set;
-
-/* One reading. */
+/* One reading. The phy ids go onto the functions. */
 typedef struct reading {
     facts_reader *r;
     driver_view *view;
-    device_set *devices; /* by index in r->facts->counted */
 } reading;
 
 typedef cpubind_problem_code step_fn(reading *d);
@@ -104,146 +89,128 @@ static cpubind_problem_code read_known_number(facts_reader *r, const char *name,
                : facts_fail_text(r, name, answer, &fault);
 }
 
-static int has_phy(const device_set *set, int32_t phy)
+/* The devices that a function has by its mailboxes. */
+static int32_t count_phys(const reading *d, int32_t function)
 {
-    for (int32_t i = 0; i < set->n; i++)
-        if (set->phy[i] == phy)
-            return 1;
-    return 0;
+    int32_t n = 0;
+    while (n < CPUBIND_FUNCTION_DEVICES && facts_npu(d->r->facts, function)->phys[n] >= 0)
+        n++;
+    return n;
 }
 
 /* The function of a device by the mailboxes, or -1. */
 static int32_t function_of(const reading *d, int32_t phy)
 {
     for (int32_t i = 0; i < d->r->facts->n_census; i++)
-        if (has_phy(&d->devices[i], phy))
+        if (facts_has_phy(facts_npu(d->r->facts, i), phy))
             return i;
     return -1;
 }
 
 /* == Phy ids ================================================================ */
 
-/* Collects the mailboxes of all devices; returns how many there are. `out` is NULL to count. */
-static int32_t find_mailboxes(const char *text, const cpubind_interrupt_list *list,
-                              mailbox *out)
+/* Gives a device to a function. A device has a mailbox for each scheduler. */
+static cpubind_problem_code add_device(reading *d, int32_t function, int32_t phy)
 {
-    int32_t n = 0;
-    for (int32_t i = 0; i < list->n; i++) {
-        cpubind_piece name;
-        int32_t at = 0, phy;
-        while (cpubind_interrupts_next_name(text, list->irq[i].names, &at, &name)) {
-            if (cpubind_driver_parse_mailbox(text + name.at, name.len, &phy, NULL) !=
-                CPUBIND_TEXT_OK)
-                continue;
-            if (out)
-                out[n] = (mailbox){list->irq[i].irq, phy, -1};
-            n++;
-        }
-    }
-    return n;
-}
-
-/* Gives the mailboxes of a function to it. */
-static cpubind_problem_code join_census(reading *d, int32_t function, mailbox *box, int32_t n)
-{
-    facts_reader *r = d->r;
-    const char *name = facts_function_path(r, &facts_npu(r->facts, function)->pci, "msi_irqs");
-    cpubind_problem_code code;
-    cpubind_input listing;
-    int32_t *msi, n_msi, k = 0;
-    if (!name)
-        return facts_fail_memory(r);
-    listing = r->source->list(r->source->ctx, name);
-    code = facts_judge(r, name, listing);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (!facts_is_present(listing))
-        return stop_gap(d, name, "the kernel lists no interrupts of an NPU's PCI function");
-    code = cpubind_priv_read_msi(r, listing, &msi, &n_msi);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++) {
-        if (!cpubind_list_has(msi, n_msi, box[i].irq, &k))
-            continue;
-        if (box[i].function >= 0)
-            return stop_contradiction(d, name, "two PCI functions have the same interrupt");
-        box[i].function = function;
-    }
-    return code;
-}
-
-/* Gives the device of a mailbox to its function. A device has a mailbox for each scheduler. */
-static cpubind_problem_code add_device(reading *d, const mailbox *box)
-{
-    device_set *own = &d->devices[box->function];
-    const int32_t known = function_of(d, box->phy);
-    int32_t i = own->n;
-    if (known == box->function)
+    int32_t *phys = facts_npu(d->r->facts, function)->phys;
+    const int32_t known = function_of(d, phy);
+    int32_t i = count_phys(d, function);
+    if (known == function)
         return CPUBIND_PROBLEM_NONE;
     if (known >= 0)
         return stop_contradiction(d, INPUT_INTERRUPTS,
                                   "two PCI functions have a mailbox of the same NPU");
-    if (own->n == CPUBIND_FUNCTION_DEVICES)
+    if (i == CPUBIND_FUNCTION_DEVICES)
         return stop_contradiction(d, INPUT_INTERRUPTS,
                                   "a PCI function has mailboxes of more NPUs than it can have");
-    for (; i > 0 && own->phy[i - 1] > box->phy; i--)
-        own->phy[i] = own->phy[i - 1];
-    own->phy[i] = box->phy;
-    own->n++;
+    for (; i > 0 && phys[i - 1] > phy; i--)
+        phys[i] = phys[i - 1];
+    phys[i] = phy;
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Every function must have a device, and as many as the others. */
-static cpubind_problem_code check_counts(reading *d)
+/* Gives the device whose mailbox a name of an interrupt is to its function, or -1. */
+static cpubind_problem_code take_name(reading *d, const char *input, int32_t function,
+                                      const char *name, int32_t len)
 {
-    const cpubind_facts *f = d->r->facts;
-    for (int32_t i = 0; i < f->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
-        if (d->devices[i].n == 0)
-            return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
-        if (d->devices[i].n != d->devices[0].n)
-            return stop_gap(d, INPUT_INTERRUPTS,
-                            "some PCI functions have mailboxes of more NPUs than others");
-    }
-    return CPUBIND_PROBLEM_NONE;
+    int32_t phy;
+    if (cpubind_driver_parse_mailbox(name, len, &phy, NULL) != CPUBIND_TEXT_OK)
+        return CPUBIND_PROBLEM_NONE;
+    if (phy >= CPUBIND_DRIVER_VIRTUAL)
+        return stop_gap(d, input, "a mailbox belongs to a virtual NPU");
+    if (function < 0)
+        return stop_gap(d, input,
+                        "a mailbox belongs to no PCI function with an NPU of this product");
+    return add_device(d, function, phy);
 }
 
-/* Gives each mailbox to its function, and each device to the function of its mailboxes. */
-static cpubind_problem_code join_mailboxes(reading *d, mailbox *box, int32_t n)
+/* Reads the numbers of the interrupts of a function. */
+static cpubind_problem_code read_irqs(reading *d, int32_t function, const char **input,
+                                      int32_t **msi, int32_t *n)
 {
-    const cpubind_facts *f = d->r->facts;
+    facts_reader *r = d->r;
+    cpubind_input listing;
+    cpubind_problem_code code;
+    *input = facts_function_path(r, &facts_npu(r->facts, function)->pci, "msi_irqs");
+    if (!*input)
+        return facts_fail_memory(r);
+    listing = r->source->list(r->source->ctx, *input);
+    code = facts_judge(r, *input, listing);
+    *n = 0;
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!facts_is_present(listing))
+        return stop_gap(d, *input, "the kernel lists no interrupts of an NPU's PCI function");
+    return cpubind_priv_read_msi(r, listing, msi, n);
+}
+
+/* Finds the function of each interrupt: function[row], -1: it is of none. */
+static cpubind_problem_code join_irqs(reading *d, const cpubind_interrupt_list *list,
+                                      int32_t *function)
+{
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < f->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
-        code = join_census(d, i, box, n);
-        if (code != CPUBIND_PROBLEM_NONE)
-            return code;
+    for (int32_t row = 0; row < list->n; row++)
+        function[row] = -1;
+    for (int32_t i = 0; i < d->r->facts->n_census && code == CPUBIND_PROBLEM_NONE &&
+                        d->view->outcome == DRIVER_COMPLETE;
+         i++) {
+        const char *input;
+        int32_t *msi, n, k = 0;
+        code = read_irqs(d, i, &input, &msi, &n);
+        for (int32_t row = 0; n > 0 && row < list->n; row++) {
+            if (!cpubind_list_has(msi, n, list->irq[row].irq, &k))
+                continue;
+            if (function[row] >= 0)
+                return stop_contradiction(d, input,
+                                          "two PCI functions have the same interrupt");
+            function[row] = i;
+        }
     }
-    for (int32_t i = 0; i < n && d->view->outcome == DRIVER_COMPLETE; i++) {
-        if (box[i].phy >= CPUBIND_DRIVER_VIRTUAL)
-            return stop_gap(d, INPUT_INTERRUPTS, "a mailbox belongs to a virtual NPU");
-        if (box[i].function < 0)
-            return stop_gap(d, INPUT_INTERRUPTS,
-                            "a mailbox belongs to no PCI function with an NPU of this product");
-        code = add_device(d, &box[i]);
-    }
-    return code == CPUBIND_PROBLEM_NONE ? check_counts(d) : code;
+    return code;
 }
 
-/* The name of the folder of an interrupt, in the arena; NULL when the arena is full. */
-static const char *irq_path(facts_reader *r, int32_t irq)
+/* Finds the devices of all functions by the names of their interrupts. */
+static cpubind_problem_code read_names(reading *d, cpubind_input answer)
 {
-    enum { DIGITS_MAX = 10 }; /* of 2147483647 */
-    const int32_t before = (int32_t)sizeof INPUT_IRQ;
-    char *out = (char *)cpubind_arena_take(r->arena, before + DIGITS_MAX + 1, 1);
-    char digit[DIGITS_MAX];
-    int32_t n = 0;
-    if (!out)
-        return NULL;
-    memcpy(out, INPUT_IRQ "/", (size_t)before);
-    do
-        digit[n++] = (char)('0' + irq % 10);
-    while ((irq /= 10) > 0);
-    for (int32_t i = 0; i < n; i++)
-        out[before + i] = digit[n - 1 - i];
-    out[before + n] = '\0';
-    return out;
+    facts_reader *r = d->r;
+    cpubind_interrupt_list list;
+    int32_t *function;
+    cpubind_problem_code code = cpubind_priv_read_interrupts(r, answer, &list);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    function = cpubind_arena_ints(r->arena, list.n);
+    if (!function)
+        return facts_fail_memory(r);
+    code = join_irqs(d, &list, function);
+    for (int32_t row = 0; row < list.n && code == CPUBIND_PROBLEM_NONE; row++) {
+        cpubind_piece name;
+        int32_t at = 0;
+        while (d->view->outcome == DRIVER_COMPLETE &&
+               cpubind_interrupts_next_name(answer.data, list.irq[row].names, &at, &name))
+            code =
+                take_name(d, INPUT_INTERRUPTS, function[row], answer.data + name.at, name.len);
+    }
+    return code;
 }
 
 /* Adds the devices whose mailboxes the kernel lists in the folder of one interrupt. */
@@ -251,7 +218,7 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
                                         int *is_there)
 {
     facts_reader *r = d->r;
-    const char *name = irq_path(r, irq);
+    const char *name = facts_numbered_path(r, "proc", "irq/", irq, "");
     cpubind_problem_code code;
     cpubind_input listing;
     cpubind_piece part;
@@ -262,102 +229,70 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
     code = facts_judge(r, name, listing);
     *is_there |= facts_is_present(listing);
     while (code == CPUBIND_PROBLEM_NONE && d->view->outcome == DRIVER_COMPLETE &&
-           facts_next_name(listing, &at, &part)) {
-        mailbox box = {irq, -1, function};
-        if (cpubind_driver_parse_mailbox(listing.data + part.at, part.len, &box.phy, NULL) !=
-            CPUBIND_TEXT_OK)
-            continue;
-        if (box.phy >= CPUBIND_DRIVER_VIRTUAL)
-            return stop_gap(d, name, "a mailbox belongs to a virtual NPU");
-        code = add_device(d, &box);
-    }
+           facts_next_name(listing, &at, &part))
+        code = take_name(d, name, function, listing.data + part.at, part.len);
     return code;
 }
 
 /* How many devices to look for: those that davinci_dev_num names, else one, or two on a product
  * whose functions may have two. */
-static cpubind_problem_code count_wanted(reading *d, const cpubind_host_device *function,
-                                         int32_t *out)
+static cpubind_problem_code count_wanted(reading *d, int32_t function, int32_t *out)
 {
     facts_reader *r = d->r;
-    const char *name = facts_function_path(r, &function->pci, PCI_DEV_NUM);
+    const char *name = facts_function_path(r, &facts_npu(r->facts, function)->pci, PCI_DEV_NUM);
     const cpubind_problem_code code = read_known_number(r, name, out);
     if (*out <= 0)
         *out = cpubind_product_of(r->facts->type)->has_pairs ? CPUBIND_FUNCTION_DEVICES : 1;
     return code;
 }
 
-/* Finds the devices of a function by the folders of its interrupts. The first interrupt is a
- * mailbox, so that one folder is enough where a function has one device. */
-static cpubind_problem_code read_folders_of(reading *d, int32_t i, int *is_there)
-{
-    facts_reader *r = d->r;
-    const cpubind_host_device *function = facts_npu(r->facts, i);
-    const char *name = facts_function_path(r, &function->pci, "msi_irqs");
-    cpubind_problem_code code;
-    cpubind_input listing;
-    int32_t *msi, n_msi, wanted;
-    if (!name)
-        return facts_fail_memory(r);
-    listing = r->source->list(r->source->ctx, name);
-    code = facts_judge(r, name, listing);
-    if (code == CPUBIND_PROBLEM_NONE && !facts_is_present(listing))
-        return stop_gap(d, name, "the kernel lists no interrupts of an NPU's PCI function");
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = count_wanted(d, function, &wanted);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_msi(r, listing, &msi, &n_msi);
-    for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < n_msi && d->devices[i].n < wanted &&
-                        d->view->outcome == DRIVER_COMPLETE;
-         k++)
-        code = read_folder(d, i, msi[k], is_there);
-    return code;
-}
-
-/* Finds the devices of all functions where /proc/interrupts is hidden. */
+/* Finds the devices of all functions where /proc/interrupts is hidden, by the folders of their
+ * interrupts. The first interrupt is a mailbox, so that one folder is enough where a function
+ * has one device. */
 static cpubind_problem_code read_folders(reading *d)
 {
-    const int32_t n = d->r->facts->n_census;
     int is_there = 0;
-    for (int32_t i = 0; i < n && d->view->outcome == DRIVER_COMPLETE; i++) {
-        const cpubind_problem_code code = read_folders_of(d, i, &is_there);
+    for (int32_t i = 0; i < d->r->facts->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
+        const char *input;
+        int32_t *msi, n, wanted = 0;
+        cpubind_problem_code code = read_irqs(d, i, &input, &msi, &n);
+        if (code == CPUBIND_PROBLEM_NONE && d->view->outcome == DRIVER_COMPLETE)
+            code = count_wanted(d, i, &wanted);
+        for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < n &&
+                            count_phys(d, i) < wanted && d->view->outcome == DRIVER_COMPLETE;
+             k++)
+            code = read_folder(d, i, msi[k], &is_there);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
         if (!is_there && d->view->outcome == DRIVER_COMPLETE)
             return stop_gap(d, INPUT_INTERRUPTS, "it is not there");
     }
-    return check_counts(d);
+    return CPUBIND_PROBLEM_NONE;
 }
 
+/* Finds the devices of all functions. Every function must have one, and as many as the
+ * others. */
 static cpubind_problem_code read_mailboxes(reading *d)
 {
     facts_reader *r = d->r;
     const int32_t n_census = r->facts->n_census;
-    cpubind_interrupt_list list;
     cpubind_input answer;
     cpubind_problem_code code;
-    mailbox *box;
-    int32_t n;
     if (n_census == 0)
         return stop_gap(d, INPUT_PCI, "it lists no NPU");
-    d->devices = (device_set *)cpubind_arena_take(r->arena, n_census, sizeof *d->devices);
-    if (!d->devices)
-        return facts_fail_memory(r);
-    memset(d->devices, 0, (size_t)n_census * sizeof *d->devices);
     code = facts_ask(r, INPUT_INTERRUPTS, &answer);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (!facts_is_present(answer))
-        return read_folders(d);
-    code = cpubind_priv_read_interrupts(r, answer, &list);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    n = find_mailboxes(answer.data, &list, NULL);
-    box = (mailbox *)cpubind_arena_take(r->arena, n, sizeof *box);
-    if (!box)
-        return facts_fail_memory(r);
-    (void)find_mailboxes(answer.data, &list, box);
-    return join_mailboxes(d, box, n);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = facts_is_present(answer) ? read_names(d, answer) : read_folders(d);
+    for (int32_t i = 0;
+         code == CPUBIND_PROBLEM_NONE && i < n_census && d->view->outcome == DRIVER_COMPLETE;
+         i++) {
+        if (count_phys(d, i) == 0)
+            return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
+        if (count_phys(d, i) != count_phys(d, 0))
+            return stop_gap(d, INPUT_INTERRUPTS,
+                            "some PCI functions have mailboxes of more NPUs than others");
+    }
+    return code;
 }
 
 /* == Phy ids, as root reads them ============================================ */
@@ -377,12 +312,12 @@ static cpubind_problem_code check_numbers(reading *d)
             code = read_known_number(r, dev_id, &id);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
-        if (n > d->devices[i].n)
+        if (n > count_phys(d, i))
             return stop_gap(d, dev_num, "not every NPU of a PCI function has a mailbox");
-        if (n >= 0 && n < d->devices[i].n)
+        if (n >= 0 && n < count_phys(d, i))
             return stop_contradiction(d, dev_num,
                                       "a PCI function has mailboxes of more NPUs than this");
-        if (id >= 0 && !has_phy(&d->devices[i], id))
+        if (id >= 0 && !facts_has_phy(facts_npu(r->facts, i), id))
             return stop_contradiction(d, dev_id, "the mailbox names another NPU");
     }
     return CPUBIND_PROBLEM_NONE;
@@ -409,7 +344,7 @@ static cpubind_problem_code compare_table(reading *d, const char *name,
         n_known += function >= 0;
     }
     for (int32_t i = 0; i < f->n_census; i++)
-        n_known -= d->devices[i].n;
+        n_known -= count_phys(d, i);
     return n_known == 0 ? CPUBIND_PROBLEM_NONE
                         : stop_contradiction(d, name, "it lacks an NPU that has a mailbox");
 }
@@ -435,16 +370,20 @@ static cpubind_problem_code check_table(reading *d)
     return compare_table(d, name, &list);
 }
 
-/* Hands out the phy ids of the functions. */
-static cpubind_problem_code take_phys(reading *d)
+/* Says how many devices each function has, which is known now. */
+static cpubind_problem_code count_all(reading *d)
 {
-    cpubind_facts *f = d->r->facts;
-    for (int32_t i = 0; i < f->n_census; i++) {
-        facts_npu(f, i)->n_device = d->devices[i].n;
-        for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
-            facts_npu(f, i)->phys[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
-    }
+    for (int32_t i = 0; i < d->r->facts->n_census; i++)
+        facts_npu(d->r->facts, i)->n_device = count_phys(d, i);
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Forgets phy ids that are not known to be right. */
+static void forget_phys(reading *d)
+{
+    for (int32_t i = 0; i < d->r->facts->n_census; i++)
+        for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
+            facts_npu(d->r->facts, i)->phys[k] = -1;
 }
 
 /* == Logic ids ============================================================== */
@@ -471,7 +410,7 @@ static int32_t count_devices(const reading *d)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < d->r->facts->n_census; i++)
-        n += d->devices[i].n;
+        n += count_phys(d, i);
     return n;
 }
 
@@ -527,19 +466,6 @@ int cpubind_priv_lists_no_node(const facts_reader *r)
     return 1;
 }
 
-/* The name of the input of a node, in the arena; NULL when the arena is full. */
-static const char *node_path(facts_reader *r, const char *text, cpubind_piece name)
-{
-    const int32_t before = (int32_t)sizeof INPUT_DEV;
-    char *out = (char *)cpubind_arena_take(r->arena, before + name.len + 1, 1);
-    if (!out)
-        return NULL;
-    memcpy(out, INPUT_DEV "/", (size_t)before);
-    memcpy(out + before, text + name.at, (size_t)name.len);
-    out[before + name.len] = '\0';
-    return out;
-}
-
 /* Reads the udevids of the device nodes that this process may open, ascending. Two names may
  * lead to one device; *is_there is 0 without such a folder, or such a node in it. */
 static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, int *is_there)
@@ -561,7 +487,7 @@ static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, in
         const char *path;
         if (!is_node_name(listing, name))
             continue;
-        path = node_path(r, listing.data, name);
+        path = facts_path(r, INPUT_DEV, listing.data, name, "");
         if (!path)
             return facts_fail_memory(r);
         code = read_node(r, path, &number);
@@ -660,7 +586,7 @@ static int are_ranks(const cpubind_facts *f)
 cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r)
 {
     driver_view view;
-    reading d = {r, &view, NULL};
+    reading d = {r, &view};
     cpubind_facts *f = r->facts;
     int32_t *node, n_node;
     int has_nodes;
@@ -734,15 +660,20 @@ static cpubind_problem_code read_running(reading *d)
 
 cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
 {
+    enum { PHY_STEPS = 3 };
     static step_fn *const steps[] = {read_mailboxes, check_numbers, check_table,
-                                     take_phys,      read_logics,   read_running};
-    reading d = {r, out, NULL};
+                                     count_all,      read_logics,   read_running};
+    reading d = {r, out};
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(&out->why);
+    forget_phys(&d);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         const cpubind_problem_code code = steps[i](&d);
-        if (code != CPUBIND_PROBLEM_NONE || out->outcome != DRIVER_COMPLETE)
-            return code;
+        if (code == CPUBIND_PROBLEM_NONE && out->outcome == DRIVER_COMPLETE)
+            continue;
+        if (i < PHY_STEPS)
+            forget_phys(&d);
+        return code;
     }
     return CPUBIND_PROBLEM_NONE;
 }

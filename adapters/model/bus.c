@@ -207,8 +207,7 @@ cpubind_problem_code cpubind_priv_read_bus(facts_reader *r)
 static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *bridge)
 {
     const char *name = facts_function_path(r, &bridge->pci, "secondary_bus_number");
-    char *folder =
-        name ? (char *)cpubind_arena_take(r->arena, (int32_t)strlen(name) + 1, 1) : NULL;
+    const char *folder = facts_function_path(r, &bridge->pci, "");
     cpubind_problem_code code = facts_read_number(r, name, -1, &bridge->secondary);
     cpubind_input listing;
     cpubind_pci_address below;
@@ -217,8 +216,6 @@ static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *
         return code;
     if (!folder)
         return facts_fail_memory(r);
-    memcpy(folder, name, strlen(name) + 1);
-    folder[strlen(name) - sizeof "secondary_bus_number"] = '\0';
     listing = r->source->list(r->source->ctx, folder);
     while (bridge->secondary < 0 && next_function(listing, &at, &below))
         if (below.domain == bridge->pci.domain)

@@ -340,8 +340,8 @@ static inline char *facts_write_number(char *out, int32_t value)
     return out;
 }
 
-/* The name "folder/name/leaf", in the arena so that a message can quote it; NULL when the arena
- * is full. */
+/* The name "folder/name/leaf", or with an empty leaf "folder/name", in the arena so that a
+ * message can quote it; NULL when the arena is full. */
 static inline const char *facts_path(facts_reader *r, const char *folder, const char *text,
                                      cpubind_piece name, const char *leaf)
 {
@@ -354,7 +354,7 @@ static inline const char *facts_path(facts_reader *r, const char *folder, const 
     memcpy(out, folder, before);
     out[before] = '/';
     memcpy(out + before + 1, text + name.at, middle);
-    out[before + 1 + middle] = '/';
+    out[before + 1 + middle] = after > 0 ? '/' : '\0';
     memcpy(out + before + middle + 2, leaf, after + 1);
     return out;
 }
