@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "../model/vendor.h"
+#include "../text/input_name.h"
 
-/* "#" stands for a number, "*" for one part of a name. */
+/* As cpubind_input_fits has them. */
 static const char *const patterns[] = {
     "proc/self/mountinfo",
     "proc/self/fd",
@@ -33,33 +34,9 @@ static const char *const patterns[] = {
     "sys/class/net/*/device/msi_irqs/#",
 };
 
-/* Steps over up to nine digits without a leading zero; NULL: there are none. */
-static const char *skip_number(const char *at)
-{
-    const char *start = at;
-    while (*at >= '0' && *at <= '9')
-        at++;
-    return at == start || at - start > 9 || (*start == '0' && at - start > 1) ? NULL : at;
-}
-
 static int fits(const char *name, const char *pattern)
 {
-    for (; *pattern; pattern++) {
-        if (*pattern == '#') {
-            name = skip_number(name);
-            if (!name)
-                return 0;
-        } else if (*pattern == '*') {
-            const char *start = name;
-            while (*name && *name != '/')
-                name++;
-            if (name == start)
-                return 0;
-        } else if (*name++ != *pattern) {
-            return 0;
-        }
-    }
-    return !*name;
+    return cpubind_input_fits(name, pattern, (int32_t)strlen(pattern));
 }
 
 int cpubind_doctor_input_has(const char *name)

@@ -21,135 +21,117 @@
 /* When a file is visited. */
 typedef enum rule {
     RULE_ALWAYS,
-    RULE_ELSE,      /* visited when the file before it is absent */
-    RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online does not list the CPU: it is
-                       absent, the CPU is offline, or the file is a made one (lxcfs) */
-    RULE_ROOT,      /* a file that only root may read: no visit when this user may not */
-    RULE_OTHER, /* of a function of MEMBER_CLASSED: no visit when MEMBER_FUNCTION has had it */
-    RULE_NAMES  /* the same, of a folder of devices, of which the names and numbers count */
+    RULE_ELSE,      /* when the file before it is absent */
+    RULE_NO_ONLINE, /* when sys/devices/system/cpu/online does not list the CPU: it is absent, the
+                       CPU is offline, or the file is a made one (lxcfs) */
+    RULE_EMPTY,     /* a folder without entries, as an empty file */
+    RULE_IRQ,       /* an interrupt of such a PCI function as RULE_ROOT, and its mailboxes where
+                       proc/interrupts is not */
+    RULE_ROOT,      /* of no PCI function, or of one of a vendor of NPUs or whose vendor is not
+                       known: when this user may read what is root's */
+    RULE_CLASS,     /* of a network card, a GPU, an accelerator or a PCI bridge */
+    RULE_FUNCTION, /* of a PCI function of either kind */
+    RULE_NAMES /* of a class, and no NPU: a device, of which the name and the number count */
 } rule;
 
-/* A file below a folder of the list. */
-typedef struct leaf {
-    const char *name; /* ends in a slash for a folder, whose files are all known */
+/* Files whose names fit a pattern (cpubind_input_fits). */
+typedef struct known {
+    const char *name;
     rule rule;
-} leaf;
-
-enum { MAX_LEAVES = 30 };
-
-/* What the members of a group are. */
-typedef enum member {
-    MEMBER_FOLDER,
-    MEMBER_FUNCTION, /* a folder, of a PCI function; only those of NPU vendors are visited */
-    MEMBER_CLASSED,  /* the same, of network cards, GPUs, accelerators and PCI bridges */
-    MEMBER_PROCESS,  /* a folder; the group without members is visited as an empty file */
-    MEMBER_FILE      /* a file without leaves */
-} member;
-
-/* Folders with the same files, named `prefix` and a number; with an empty prefix, by any
- * name. */
-typedef struct group {
-    const char *folder; /* that holds the members; empty: the leaves are whole names */
-    const char *prefix;
-    member member;
-    leaf leaf[MAX_LEAVES];
-} group;
+} known;
 
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 #define INPUT_CMD    "cmd"
 #define INPUT_IRQ    "proc/irq"
 #define INPUT_CGROUP "proc/self/cgroup"
 #define CGROUP_MOUNT "sys/fs/cgroup"
+#define CPU          "sys/devices/system/cpu/"
+#define NODE         "sys/devices/system/node/"
+#define FUNCTION     "sys/bus/pci/devices/*"
 
-/* Old kernels have cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
-static const group groups[] = {
-    {"",
-     "",
-     MEMBER_FOLDER,
-     {{"proc/self/status", RULE_ALWAYS},
-      {INPUT_CGROUP, RULE_ALWAYS},
-      {"proc/interrupts", RULE_ALWAYS},
-      {"proc/devices", RULE_ALWAYS},
-      {"sys/class/kfd/kfd/dev", RULE_ALWAYS},
-      {"proc/uda/namespace_node", RULE_ROOT},
-      {"env", RULE_ALWAYS},
-      {"uname", RULE_ALWAYS},
-      {"date", RULE_ALWAYS},
-      {"etc/os-release", RULE_ALWAYS},
-      {"etc/cpubind.conf", RULE_ALWAYS},
-      {"usr/local/Ascend/driver/version.info", RULE_ALWAYS},
-      {"proc/sys/kernel/osrelease", RULE_ALWAYS},
-      {INPUT_ONLINE, RULE_ALWAYS},
-      {"sys/devices/system/cpu/possible", RULE_ALWAYS},
-      {"sys/devices/system/cpu/present", RULE_ALWAYS},
-      {"sys/devices/system/cpu/smt/active", RULE_ALWAYS},
-      {"sys/devices/system/cpu/smt/control", RULE_ALWAYS},
-      {"sys/devices/system/cpu/isolated", RULE_ALWAYS},
-      {"sys/devices/system/cpu/nohz_full", RULE_ALWAYS},
-      {"sys/devices/cpu_core/cpus", RULE_ALWAYS},
-      {"sys/devices/cpu_atom/cpus", RULE_ALWAYS},
-      {"proc/sys/kernel/numa_balancing", RULE_ALWAYS},
-      {"sys/devices/system/node/online", RULE_ALWAYS},
-      {"sys/devices/system/node/possible", RULE_ALWAYS},
-      {"sys/devices/system/node/has_cpu", RULE_ALWAYS},
-      {"sys/devices/system/node/has_memory", RULE_ALWAYS}}},
-    {"sys/devices/system/cpu",
-     "cpu",
-     MEMBER_FOLDER,
-     {{"online", RULE_NO_ONLINE},
-      {"topology/thread_siblings_list", RULE_ALWAYS},
-      {"topology/physical_package_id", RULE_ALWAYS},
-      {"cpu_capacity", RULE_ALWAYS},
-      {"cache/index3/shared_cpu_list", RULE_ALWAYS},
-      {"cache/index2/shared_cpu_list", RULE_ELSE},
-      {"cpufreq/scaling_governor", RULE_ALWAYS}}},
-    {"sys/devices/system/node",
-     "node",
-     MEMBER_FOLDER,
-     {{"cpulist", RULE_ALWAYS}, {"cpumap", RULE_ELSE}, {"distance", RULE_ALWAYS}}},
-    {"sys/bus/pci/devices",
-     "",
-     MEMBER_FUNCTION,
-     {{"vendor", RULE_ALWAYS},
-      {"device", RULE_ALWAYS},
-      {"numa_node", RULE_ALWAYS},
-      {"local_cpulist", RULE_ALWAYS},
-      {"physfn", RULE_ALWAYS},
-      {"dev_id", RULE_ROOT},
-      {"davinci_dev_num", RULE_ROOT},
-      {"devdrv_sysfs_bdf_to_devid", RULE_ROOT},
-      {"msi_irqs/", RULE_ALWAYS}}},
-    {"sys/bus/pci/devices",
-     "",
-     MEMBER_CLASSED,
-     {{"class", RULE_ALWAYS},
-      {"vendor", RULE_OTHER},
-      {"device", RULE_OTHER},
-      {"numa_node", RULE_OTHER},
-      {"local_cpulist", RULE_OTHER},
-      {"physfn", RULE_OTHER},
-      {"sriov_numvfs", RULE_ALWAYS},
-      {"secondary_bus_number", RULE_ALWAYS}}},
-    {"proc/driver/nvidia/gpus",
-     "",
-     MEMBER_FOLDER,
-     {{"information", RULE_ALWAYS}, {"numa_status", RULE_ALWAYS}}},
-    {"proc/driver/nvidia/capabilities", "gpu", MEMBER_FOLDER, {{"mig/", RULE_ALWAYS}}},
-    {"proc/trs_core/proc", "", MEMBER_PROCESS, {{"summary", RULE_ALWAYS}}},
-    {"sys/class/devdrv-class", "davinci", MEMBER_FOLDER, {{"dev", RULE_ALWAYS}}},
-    {"dev", "davinci", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
+/* What follows each other in one folder of several is visited folder by folder. Old kernels have
+ * cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
+static const known files[] = {
+    {"proc/self/status", RULE_ALWAYS},
+    {INPUT_CGROUP, RULE_ALWAYS},
+    {"proc/interrupts", RULE_ALWAYS},
+    {"proc/devices", RULE_ALWAYS},
+    {"sys/class/kfd/kfd/dev", RULE_ALWAYS},
+    {"proc/uda/namespace_node", RULE_ROOT},
+    {"env", RULE_ALWAYS},
+    {"uname", RULE_ALWAYS},
+    {"date", RULE_ALWAYS},
+    {"etc/os-release", RULE_ALWAYS},
+    {"etc/cpubind.conf", RULE_ALWAYS},
+    {"usr/local/Ascend/driver/version.info", RULE_ALWAYS},
+    {"proc/sys/kernel/osrelease", RULE_ALWAYS},
+    {INPUT_ONLINE, RULE_ALWAYS},
+    {CPU "possible", RULE_ALWAYS},
+    {CPU "present", RULE_ALWAYS},
+    {CPU "smt/active", RULE_ALWAYS},
+    {CPU "smt/control", RULE_ALWAYS},
+    {CPU "isolated", RULE_ALWAYS},
+    {CPU "nohz_full", RULE_ALWAYS},
+    {"sys/devices/cpu_core/cpus", RULE_ALWAYS},
+    {"sys/devices/cpu_atom/cpus", RULE_ALWAYS},
+    {"proc/sys/kernel/numa_balancing", RULE_ALWAYS},
+    {NODE "online", RULE_ALWAYS},
+    {NODE "possible", RULE_ALWAYS},
+    {NODE "has_cpu", RULE_ALWAYS},
+    {NODE "has_memory", RULE_ALWAYS},
+    {CPU "cpu%/online", RULE_NO_ONLINE},
+    {CPU "cpu%/topology/thread_siblings_list", RULE_ALWAYS},
+    {CPU "cpu%/topology/physical_package_id", RULE_ALWAYS},
+    {CPU "cpu%/cpu_capacity", RULE_ALWAYS},
+    {CPU "cpu%/cache/index3/shared_cpu_list", RULE_ALWAYS},
+    {CPU "cpu%/cache/index2/shared_cpu_list", RULE_ELSE},
+    {CPU "cpu%/cpufreq/scaling_governor", RULE_ALWAYS},
+    {NODE "node%/cpulist", RULE_ALWAYS},
+    {NODE "node%/cpumap", RULE_ELSE},
+    {NODE "node%/distance", RULE_ALWAYS},
+    {FUNCTION "/vendor", RULE_FUNCTION},
+    {FUNCTION "/device", RULE_FUNCTION},
+    {FUNCTION "/numa_node", RULE_FUNCTION},
+    {FUNCTION "/local_cpulist", RULE_FUNCTION},
+    {FUNCTION "/physfn", RULE_FUNCTION},
+    {FUNCTION "/dev_id", RULE_ROOT},
+    {FUNCTION "/davinci_dev_num", RULE_ROOT},
+    {FUNCTION "/devdrv_sysfs_bdf_to_devid", RULE_ROOT},
+    {FUNCTION "/msi_irqs/*", RULE_IRQ},
+    {FUNCTION "/class", RULE_CLASS},
+    {FUNCTION "/sriov_numvfs", RULE_CLASS},
+    {FUNCTION "/secondary_bus_number", RULE_CLASS},
+    {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS},
+    {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS},
+    {"proc/driver/nvidia/capabilities/gpu%/mig/*", RULE_ALWAYS},
+    {"proc/trs_core/proc", RULE_EMPTY},
+    {"proc/trs_core/proc/*/summary", RULE_ALWAYS},
+    {"sys/class/devdrv-class/davinci%/dev", RULE_ALWAYS},
+    {"dev/davinci%", RULE_ALWAYS},
 };
+enum { N_FILES = (int)(sizeof files / sizeof files[0]) };
 
-/* The groups of the device files of a vendor: the names by which the bus tells them, and those
- * that a process may open. */
-static group group_of_bus(const cpubind_vendor_files *bus)
+/* The patterns of the device files of a vendor: those that a process may open, and the names by
+ * which the bus tells them, and the file with the number of one. */
+typedef struct vendor_files {
+    char nodes[128], names[128], numbers[128];
+} vendor_files;
+
+static void write_pattern(char *out, const char *folder, const char *start, const char *end)
 {
-    return (group){"sys/bus/pci/devices", "", MEMBER_CLASSED, {{bus->folder, RULE_NAMES}}};
+    *facts_write_text(facts_write_text(facts_write_text(out, folder), start), end) = '\0';
 }
 
-static group group_of_nodes(const cpubind_vendor_nodes *nodes)
+static vendor_files files_of(const cpubind_vendor_nodes *nodes, const cpubind_vendor_files *bus)
 {
-    return (group){nodes->input, nodes->start, MEMBER_FILE, {{NULL, RULE_ALWAYS}}};
+    vendor_files of = {"", "", ""};
+    write_pattern(of.nodes, nodes->input, "/", nodes->start);
+    write_pattern(of.nodes + strlen(of.nodes), *nodes->start ? "%" : "*", "", "");
+    if (bus) {
+        write_pattern(of.names, FUNCTION "/", bus->folder, "/*");
+        write_pattern(of.numbers, of.names, "/dev", "");
+    }
+    return of;
 }
 
 /* The files of a cgroup that bound its CPUs and its memory nodes, by version 2 and by
@@ -164,8 +146,6 @@ static const struct {
     {"cpu", {"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"}},
 };
 enum { N_CGROUPS = (int)(sizeof cgroups / sizeof cgroups[0]) };
-
-enum { N_GROUPS = (int)(sizeof groups / sizeof groups[0]) };
 
 static const char *const commands[] = {
 #define CPUBIND_X(name, ...) name,
@@ -195,64 +175,9 @@ static const char *rest_after(const char *name, const char *start)
     return strlen(name) >= n && memcmp(name, start, n) == 0 ? name + n : NULL;
 }
 
-/* Whether bytes can be one part of a name, as in a folder. */
-static int is_part(const char *part, int32_t len)
+static int fits(const char *name, const char *pattern)
 {
-    cursor_text of;
-    cursor c = cursor_open(&of, part, len, NULL, len > 0);
-    if (cursor_is(c, ".") || cursor_is(c, "..") || memchr(part, '/', (size_t)len))
-        return 0;
-    (void)cursor_span(&c, cursor_is_plain);
-    return cursor_ok(&c) && c.at == len;
-}
-
-/* Whether a folder of this name belongs to the group. */
-static int is_folder_of(const group *g, const char *part, int32_t len)
-{
-    const int32_t n = (int32_t)strlen(g->prefix);
-    int32_t number;
-    if (n == 0)
-        return is_part(part, len);
-    return len > n && memcmp(part, g->prefix, (size_t)n) == 0 &&
-           cursor_bytes_are_number(part + n, len - n, CPUBIND_MAX_CPUS - 1, &number);
-}
-
-static int is_folder(const leaf *l)
-{
-    return l->name[strlen(l->name) - 1] == '/';
-}
-
-static int is_leaf_of(const group *g, const char *name)
-{
-    for (const leaf *l = g->leaf; l->name; l++) {
-        const int is_list = l->rule == RULE_NAMES;
-        const char *part = is_list || is_folder(l) ? rest_after(name, l->name) : NULL;
-        int32_t n;
-        if (part && is_list)
-            part = *part == '/' ? part + 1 : NULL;
-        n = part ? (int32_t)strlen(part) : 0;
-        if (is_list && n > 4 && is_same(part + n - 4, "/dev"))
-            n -= 4;
-        if (part ? is_part(part, n) : !is_list && is_same(name, l->name))
-            return 1;
-    }
-    return 0;
-}
-
-static int is_of(const group *g, const char *name)
-{
-    const char *part, *slash;
-    if (!*g->folder)
-        return is_leaf_of(g, name);
-    part = rest_after(name, g->folder);
-    if (part && !*part)
-        return g->member == MEMBER_PROCESS;
-    if (!part || *part++ != '/')
-        return 0;
-    if (g->member == MEMBER_FILE)
-        return is_folder_of(g, part, (int32_t)strlen(part));
-    slash = (const char *)memchr(part, '/', strlen(part));
-    return slash && is_folder_of(g, part, (int32_t)(slash - part)) && is_leaf_of(g, slash + 1);
+    return cpubind_input_fits(name, pattern, (int32_t)strlen(pattern));
 }
 
 static int is_command(const char *name)
@@ -299,12 +224,8 @@ static int is_of_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
                         const cpubind_vendor_files *bus)
 {
     const char *name = *(const char *const *)ctx;
-    const group files = group_of_nodes(nodes);
-    group names;
-    if (is_of(&files, name) || !bus)
-        return is_of(&files, name);
-    names = group_of_bus(bus);
-    return is_of(&names, name);
+    const vendor_files of = files_of(nodes, bus);
+    return fits(name, of.nodes) || fits(name, of.names) || fits(name, of.numbers);
 }
 
 int cpubind_input_list_has(const char *name)
@@ -313,8 +234,8 @@ int cpubind_input_list_has(const char *name)
         return 0;
     if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name))
         return 1;
-    for (int i = 0; i < N_GROUPS; i++)
-        if (is_of(&groups[i], name))
+    for (int i = 0; i < N_FILES; i++)
+        if (fits(name, files[i].name))
             return 1;
     return cpubind_vendor_each_nodes(is_of_vendor, &name) || is_command(name);
 }
@@ -369,7 +290,7 @@ typedef struct walk {
     cpubind_input_visit *visit;
     void *ctx;
     int is_irqs_hidden;                    /* proc/interrupts is absent */
-    int is_other;                          /* the function is of a vendor without NPUs */
+    int may_be_npu, is_of_class;           /* of the PCI function */
     cpubind_input online;                  /* sys/devices/system/cpu/online */
     cpubind_input_state last;              /* of the last file that was asked for */
     int32_t len;                           /* bytes of `name` */
@@ -485,29 +406,6 @@ static int visit_name(walk *w)
     return visit_answer(w, (cpubind_input){.state = CPUBIND_INPUT_PRESENT});
 }
 
-/* Visits all files of folder w->name, which ends in a slash, and the mailboxes of its
- * interrupts (msi_irqs); or its names. */
-static int visit_folder(walk *w, int has_names)
-{
-    const int32_t len = w->len;
-    cpubind_input listing;
-    cpubind_piece part;
-    int32_t at = 0;
-    int result;
-    cut(w, len - 1);
-    result = list_folder(w, &listing);
-    while (result == 0 && next_part(listing, &at, &part)) {
-        cut(w, len - 1);
-        if (!is_part(listing.data + part.at, part.len))
-            continue;
-        if (append(w, "/", 1) && append(w, listing.data + part.at, part.len))
-            result = has_names ? visit_name(w) : visit_file(w);
-        if (result == 0 && w->is_irqs_hidden && !has_names)
-            result = visit_mailboxes(w, listing.data + part.at, part.len);
-    }
-    return result;
-}
-
 /* Whether cpu/online lists the CPU whose folder w->name ends with. A list that cannot be read
  * counts as one of all CPUs. */
 static int is_listed_online(const walk *w)
@@ -519,7 +417,7 @@ static int is_listed_online(const walk *w)
     int32_t cpu, value, first = -1;
     if (w->online.state != CPUBIND_INPUT_PRESENT)
         return w->online.state != CPUBIND_INPUT_ABSENT;
-    if (!cursor_bytes_are_number(w->name + n, w->len - 1 - n, CPUBIND_MAX_CPUS - 1, &cpu))
+    if (!cursor_bytes_are_number(w->name + n, w->len - n, CPUBIND_MAX_CPUS - 1, &cpu))
         return 1;
     while (cursor_left(&list)) {
         if (!cursor_is_number(cursor_span(&list, cursor_is_digit), CPUBIND_MAX_CPUS - 1,
@@ -533,44 +431,54 @@ static int is_listed_online(const walk *w)
     return 0;
 }
 
-static int is_wanted(const walk *w, const leaf *l)
+static int is_wanted(const walk *w, rule when)
 {
-    switch (l->rule) {
+    switch (when) {
     case RULE_ALWAYS:
-    case RULE_ROOT:
+    case RULE_EMPTY:
         break;
     case RULE_ELSE:
         return w->last == CPUBIND_INPUT_ABSENT;
     case RULE_NO_ONLINE:
         return !is_listed_online(w);
-    case RULE_OTHER:
+    case RULE_IRQ:
+    case RULE_ROOT:
+        return w->may_be_npu;
+    case RULE_CLASS:
+        return w->is_of_class;
+    case RULE_FUNCTION:
+        return w->may_be_npu || w->is_of_class;
     case RULE_NAMES:
-        return w->is_other;
+        return w->is_of_class && !w->may_be_npu;
     }
     return 1;
 }
 
-/* Visits the files of a group below w->name, which is empty or ends in a slash. */
-static int visit_leaves(walk *w, const group *g)
+/* Visits file w->name. */
+static int visit_by_rule(walk *w, rule when)
 {
-    const int32_t len = w->len;
-    int result = 0;
-    for (int i = 0; result == 0 && g->leaf[i].name; i++) {
-        const leaf *l = &g->leaf[i];
-        cut(w, len);
-        if (!is_wanted(w, l) || !append_text(w, l->name))
-            continue;
-        if (l->rule == RULE_NAMES)
-            result = append(w, "/", 1) ? visit_folder(w, 1) : 0;
-        else if (is_folder(l))
-            result = visit_folder(w, 0);
-        else
-            result = l->rule == RULE_ROOT ? visit_file_of_root(w) : visit_file(w);
+    cpubind_input listing;
+    int32_t slash = w->len;
+    int result;
+    if (when == RULE_NAMES)
+        return visit_name(w);
+    if (when == RULE_ROOT)
+        return visit_file_of_root(w);
+    if (when == RULE_EMPTY) {
+        listing = w->source->list(w->source->ctx, w->name);
+        return listing.state == CPUBIND_INPUT_PRESENT && listing.len == 0
+                   ? visit_answer(w, listing)
+                   : 0;
     }
-    return result;
+    result = visit_file(w);
+    if (result != 0 || when != RULE_IRQ || !w->is_irqs_hidden)
+        return result;
+    while (w->name[slash - 1] != '/')
+        slash--;
+    return visit_mailboxes(w, w->name + slash, w->len - slash);
 }
 
-/* Reads a number of the PCI function below w->name; FAILED where that makes no sense. */
+/* Reads a number of PCI function w->name; FAILED where that makes no sense. */
 static cpubind_input_state read_number(walk *w, const char *name, int32_t *out)
 {
     const int32_t len = w->len;
@@ -585,75 +493,96 @@ static cpubind_input_state read_number(walk *w, const char *name, int32_t *out)
     return answer.state;
 }
 
-/* Whether the PCI function below w->name is known to be of a vendor without NPUs. */
+/* Whether PCI function w->name is known to be of a vendor without NPUs. */
 static int is_other_vendor(walk *w)
 {
     int32_t vendor;
-    return read_number(w, "vendor", &vendor) == CPUBIND_INPUT_PRESENT &&
+    return read_number(w, "/vendor", &vendor) == CPUBIND_INPUT_PRESENT &&
            !cpubind_is_npu_vendor(vendor);
 }
 
-/* Whether the PCI function below w->name is of a class that a group takes: a network card, a
+/* Whether PCI function w->name is of a class that counts: a network card, a
  * GPU, another accelerator or a bridge to another bus. A class that cannot be read may be
  * one. */
 static int is_of_class(walk *w)
 {
     int32_t number;
-    const cpubind_input_state state = read_number(w, "class", &number);
+    const cpubind_input_state state = read_number(w, "/class", &number);
     if (state != CPUBIND_INPUT_PRESENT)
         return state != CPUBIND_INPUT_ABSENT;
     return number >> 16 == 0x02 || number >> 16 == 0x03 || number >> 16 == 0x12 ||
            number >> 8 == 0x0604;
 }
 
-/* Whether a folder below w->name is a member of the group. */
-static int is_member(walk *w, const group *g)
+/* One past the part of a pattern, from `at` on, that stands for several names; 0: none does. */
+static int32_t end_of_several(const char *pattern, int32_t at)
 {
-    switch (g->member) {
-    case MEMBER_FUNCTION:
-        return !is_other_vendor(w);
-    case MEMBER_CLASSED:
-        if (!is_of_class(w))
-            return 0;
-        w->is_other = is_other_vendor(w);
-        return 1;
-    case MEMBER_FOLDER:
-    case MEMBER_PROCESS:
-    case MEMBER_FILE:
-        break;
-    }
-    return 1;
+    while (pattern[at] && pattern[at] != '#' && pattern[at] != '%' && pattern[at] != '*')
+        at++;
+    if (!pattern[at])
+        return 0;
+    while (pattern[at] && pattern[at] != '/')
+        at++;
+    return at;
 }
 
-static int visit_group(walk *w, const group *g)
+static int visit_rows(walk *w, const known *row, int32_t n, int32_t at);
+
+/* Visits what fits n patterns, which are the same up to `end`, folder by folder; w->name fits
+ * them up to `at`. */
+static int visit_several(walk *w, const known *row, int32_t n, int32_t at, int32_t end)
 {
+    const int32_t start = w->len;
+    const int is_function = at == 0 && end == (int32_t)strlen(FUNCTION) &&
+                            memcmp(row->name, FUNCTION, (size_t)end) == 0;
+    int32_t folder = end, len, at_part = 0;
     cpubind_input listing;
     cpubind_piece part;
-    int32_t at = 0;
-    int result;
-    cut(w, 0);
-    if (!*g->folder)
-        return visit_leaves(w, g);
-    (void)append_text(w, g->folder);
-    if (g->member == MEMBER_CLASSED) { /* a listing that fails was visited before */
+    int result = 0;
+    while (row->name[folder - 1] != '/')
+        folder--;
+    if (!append(w, row->name + at, folder - 1 - at))
+        return 0;
+    len = w->len;
+    if (row->rule == RULE_NAMES && at == 0) { /* a listing that fails was visited before */
         listing = w->source->list(w->source->ctx, w->name);
         listing.len = listing.state == CPUBIND_INPUT_PRESENT ? listing.len : 0;
-        result = 0;
     } else {
         result = list_folder(w, &listing);
     }
-    if (g->member == MEMBER_PROCESS && listing.state == CPUBIND_INPUT_PRESENT &&
-        listing.len == 0)
-        return visit_answer(w, listing);
-    while (result == 0 && next_part(listing, &at, &part)) {
-        cut(w, (int32_t)strlen(g->folder));
-        if (!is_folder_of(g, listing.data + part.at, part.len) || !append(w, "/", 1) ||
-            !append(w, listing.data + part.at, part.len))
+    while (result == 0 && next_part(listing, &at_part, &part)) {
+        cut(w, len);
+        if (!append(w, "/", 1) || !append(w, listing.data + part.at, part.len) ||
+            !cpubind_input_fits(w->name + start, row->name + at, end - at))
             continue;
-        if (g->member == MEMBER_FILE)
-            result = visit_file(w);
-        else if (append(w, "/", 1) && is_member(w, g))
-            result = visit_leaves(w, g);
+        if (is_function) {
+            w->may_be_npu = !is_other_vendor(w);
+            w->is_of_class = is_of_class(w);
+        }
+        result = visit_rows(w, row, n, end);
+    }
+    w->may_be_npu |= is_function; /* what is of no function is wanted */
+    return result;
+}
+
+/* Visits what fits n patterns, in their order; w->name fits them up to `at`. */
+static int visit_rows(walk *w, const known *row, int32_t n, int32_t at)
+{
+    const int32_t len = w->len;
+    int result = 0;
+    for (int32_t i = 0, k; i < n && result == 0; i = k) {
+        const int32_t end = end_of_several(row[i].name, at);
+        k = i + 1;
+        cut(w, len);
+        if ((end == 0 || at > 0) && !is_wanted(w, row[i].rule))
+            continue;
+        while (end > 0 && k < n && (int32_t)strlen(row[k].name) >= end &&
+               memcmp(row[k].name, row[i].name, (size_t)end) == 0)
+            k++;
+        if (end > 0)
+            result = visit_several(w, &row[i], k - i, at, end);
+        else if (append_text(w, row[i].name + at))
+            result = visit_by_rule(w, row[i].rule);
     }
     return result;
 }
@@ -663,14 +592,10 @@ static int visit_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
                         const cpubind_vendor_files *bus)
 {
     walk *w = (walk *)ctx;
-    const group files = group_of_nodes(nodes);
-    group names;
-    int result = 0;
-    if (bus) {
-        names = group_of_bus(bus);
-        result = visit_group(w, &names);
-    }
-    return result == 0 ? visit_group(w, &files) : result;
+    const vendor_files of = files_of(nodes, bus);
+    const known row[] = {{of.names, RULE_NAMES}, {of.nodes, RULE_ALWAYS}};
+    cut(w, 0);
+    return visit_rows(w, row + !bus, 2 - !bus, 0);
 }
 
 /* Visits the files of the cgroup of the process that has a controller, and of all above it, up
@@ -714,8 +639,8 @@ static int visit_listed_commands(walk *w, cpubind_input listing)
     int result = 0;
     while (result == 0 && next_part(listing, &at, &part)) {
         cut(w, (int32_t)strlen(INPUT_CMD));
-        if (is_part(listing.data + part.at, part.len) && append(w, "/", 1) &&
-            append(w, listing.data + part.at, part.len) && is_command(w->name))
+        if (append(w, "/", 1) && append(w, listing.data + part.at, part.len) &&
+            is_command(w->name))
             result = visit_file(w);
     }
     return result;
@@ -742,17 +667,18 @@ static int visit_commands(walk *w)
 int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *visit, void *ctx)
 {
     walk w;
-    int result = 0;
+    int result;
     w.source = source;
     w.visit = visit;
     w.ctx = ctx;
     w.last = CPUBIND_INPUT_ABSENT;
-    w.is_other = 0;
+    w.may_be_npu = 1;
+    w.is_of_class = 0;
+    cut(&w, 0);
     w.is_irqs_hidden =
         source->read(source->ctx, "proc/interrupts").state == CPUBIND_INPUT_ABSENT;
     w.online = source->read(source->ctx, INPUT_ONLINE);
-    for (int i = 0; result == 0 && i < N_GROUPS; i++)
-        result = visit_group(&w, &groups[i]);
+    result = visit_rows(&w, files, N_FILES, 0);
     if (result == 0)
         result = cpubind_vendor_each_nodes(visit_vendor, &w);
     if (result == 0)
