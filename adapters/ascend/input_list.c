@@ -22,8 +22,8 @@
 typedef enum rule {
     RULE_ALWAYS,
     RULE_ELSE,      /* when the file before it is absent */
-    RULE_NO_ONLINE, /* when sys/devices/system/cpu/online does not list the CPU: it is absent, the
-                       CPU is offline, or the file is a made one (lxcfs) */
+    RULE_NO_ONLINE, /* when sys/devices/system/cpu/online does not list the CPU: it is absent,
+                       the CPU is offline, or the file is a made one (lxcfs) */
     RULE_EMPTY,     /* a folder without entries, as an empty file */
     RULE_IRQ,       /* an interrupt of such a PCI function as RULE_ROOT, and its mailboxes where
                        proc/interrupts is not */
@@ -49,8 +49,8 @@ typedef struct known {
 #define NODE         "sys/devices/system/node/"
 #define FUNCTION     "sys/bus/pci/devices/*"
 
-/* What follows each other in one folder of several is visited folder by folder. Old kernels have
- * cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
+/* What follows each other in one folder of several is visited folder by folder. Old kernels
+ * have cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
 static const known files[] = {
     {"proc/self/status", RULE_ALWAYS},
     {INPUT_CGROUP, RULE_ALWAYS},
