@@ -21,6 +21,7 @@ typedef struct ascend_reading {
     cpubind_text_fault info_fault;
     cpubind_npusmi_info info;
     int32_t has_read_processes; /* the process table was asked for */
+    int32_t is_map_short;       /* npu-smi info names an NPU that npu-smi info -m lacks */
 } ascend_reading;
 
 /* == The steps ============================================================== */
@@ -34,7 +35,7 @@ cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r);
 cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r);
 void cpubind_priv_attach_functions(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_homes(facts_reader *r);
-cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r);
+cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r, int of_hidden_alone);
 cpubind_problem_code cpubind_priv_read_locality(facts_reader *r);
 
 /* facts_npus.c: an NPU with its ids, of which everything else is not known; room for n of them,
@@ -57,9 +58,12 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_running(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_visible(facts_reader *r);
 
-/* facts_pci.c: the addresses of the NPUs in view, by npu-smi; the lists of CPUs near them,
+/* facts_pci.c: the addresses of the NPUs in view, by npu-smi, and that of one by npu-smi info;
+ * the lists of CPUs near them,
  * chosen between the kernel and npu-smi; the addresses that a caller wants for interrupts. */
 cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r);
+cpubind_pci_address cpubind_priv_info_address(const facts_reader *r,
+                                              const cpubind_host_device *npu);
 void cpubind_priv_take_near(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
 

@@ -80,16 +80,16 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
 
 /* The row of an NPU by its address, else by its phy id; of a virtual function that of its card;
  * -1 when it is not known. */
-static int32_t find_function(const cpubind_facts *f, const cpubind_host_device *npu)
+static int32_t find_function(const cpubind_facts *f, cpubind_pci_address pci, int32_t phy)
 {
-    const int32_t on_bus = npu->pci.domain < 0 ? -1 : cpubind_facts_on_bus(f, &npu->pci);
+    const int32_t on_bus = pci.domain < 0 ? -1 : cpubind_facts_on_bus(f, &pci);
     const int32_t card = on_bus < 0 ? -1 : f->bus[on_bus].parent;
     if (card >= 0 && f->bus[card].n_device > 0)
         return card;
     for (int32_t i = 0; i < f->n_counted; i++) {
         const cpubind_host_device *function = facts_npu(f, i);
-        if (npu->pci.domain >= 0 ? cpubind_pci_compare(&function->pci, &npu->pci) == 0
-                                 : facts_has_phy(function, npu->phy))
+        if (pci.domain >= 0 ? cpubind_pci_compare(&function->pci, &pci) == 0
+                            : facts_has_phy(function, phy))
             return f->counted[i];
     }
     return -1;
@@ -195,7 +195,7 @@ void cpubind_priv_attach_functions(facts_reader *r)
     for (int32_t i = 0; i < f->n_device; i++) {
         cpubind_host_device *npu = f->device[i];
         cpubind_host_device *function;
-        npu->function = find_function(f, npu);
+        npu->function = find_function(f, npu->pci, npu->phy);
         if (npu->function < 0 && npu->pci.domain >= 0)
             npu->function = add_function(r, npu);
         if (npu->function < 0)
@@ -252,17 +252,15 @@ static cpubind_problem_code take_node_0(facts_reader *r, cpubind_host_device *fu
     return facts_list_node(r, 0, &function->cpu, &function->n_cpu);
 }
 
-/* Gives node 0 to the functions that are on no node, when the kernel names the CPUs near some
- * other function of the host. */
-static cpubind_problem_code take_nodes_0(facts_reader *r)
+cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r, int of_hidden_alone)
 {
     cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    int32_t n_known = 0;
-    for (int32_t i = 0; i < f->n_census; i++)
-        n_known += facts_npu(f, i)->n_cpu > 0;
-    for (int32_t i = 0; n_known > 0 && code == CPUBIND_PROBLEM_NONE && i < f->n_census; i++)
-        code = take_node_0(r, facts_npu(f, i));
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_counted; i++) {
+        cpubind_host_device *function = facts_npu(f, i);
+        if (!of_hidden_alone || function->n_in_view != function->n_device)
+            code = take_node_0(r, function);
+    }
     return code;
 }
 
@@ -283,20 +281,10 @@ cpubind_problem_code cpubind_priv_read_homes(facts_reader *r)
             return code;
         cpubind_problem_clear(r->problem);
     }
-    return take_nodes_0(r);
-}
-
-/* The same for hidden functions, when npu-smi names the CPUs near an NPU in view. */
-cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_counted; i++) {
-        cpubind_host_device *function = facts_npu(f, i);
-        if (function->n_in_view != function->n_device)
-            code = take_node_0(r, function);
-    }
-    return code;
+    for (int32_t i = 0; i < f->n_census; i++)
+        if (facts_npu(f, i)->n_cpu > 0)
+            return cpubind_priv_take_node_0(r, 0);
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Finds the functions of the NPUs in view, by the addresses of npu-smi info or by the
@@ -306,13 +294,11 @@ cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++) {
-        cpubind_host_device npu = *f->device[i];
-        for (int32_t d = 0;
-             d < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; d++)
-            if (npu.pci.domain < 0 && facts_is_device_of(&r->ascend->info.device[d], &npu))
-                npu.pci = r->ascend->info.device[d].pci;
-        if (npu.function < 0)
-            f->device[i]->function = find_function(f, &npu);
+        cpubind_host_device *npu = f->device[i];
+        if (npu->function < 0)
+            npu->function = find_function(
+                f, npu->pci.domain < 0 ? cpubind_priv_info_address(r, npu) : npu->pci,
+                npu->phy);
     }
     for (int32_t i = 0; i < f->n_census; i++) {
         cpubind_host_device *function = facts_npu(f, i);

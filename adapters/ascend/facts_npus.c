@@ -373,6 +373,13 @@ static int runs_on(const cpubind_npusmi_process *process, const cpubind_host_dev
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
 }
 
+/* Notes an NPU of npu-smi info that npu-smi info -m lacks. */
+static void note_short_map(facts_reader *r, const cpubind_host_device *npu)
+{
+    facts_note_difference(r, INPUT_INFO, INPUT_MAP, npu);
+    r->ascend->is_map_short = 1;
+}
+
 static void take_processes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -388,7 +395,7 @@ static void take_processes(facts_reader *r)
         if (!found && f->n_unknown == 0 && !f->has_only_named) {
             const cpubind_host_device npu =
                 cpubind_priv_new_npu(-1, process->card, process->chip, -1);
-            facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
+            note_short_map(r, &npu);
         }
     }
 }
@@ -412,7 +419,7 @@ static void compare_devices(facts_reader *r)
             cpubind_priv_new_npu(-1, device->card, device->chip, device->phy);
         npu.pci = device->pci;
         if (!facts_has_npu_of(f, device))
-            facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
+            note_short_map(r, &npu);
     }
     for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++)
         if (!has_device_of(r, f->device[d]))

@@ -9,17 +9,24 @@
 
 /* == Addresses ============================================================== */
 
+cpubind_pci_address cpubind_priv_info_address(const facts_reader *r,
+                                              const cpubind_host_device *npu)
+{
+    cpubind_pci_address pci = {.domain = -1};
+    for (int32_t i = 0;
+         i < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; i++)
+        if (facts_is_device_of(&r->ascend->info.device[i], npu))
+            pci = r->ascend->info.device[i].pci;
+    return pci;
+}
+
 /* Takes the addresses of npu-smi info for the NPUs that have none yet. */
 static void take_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t d = 0; d < f->n_device; d++) {
-        if (f->device[d]->pci.domain >= 0)
-            continue;
-        for (int32_t i = 0; i < r->ascend->info.n_device; i++)
-            if (facts_is_device_of(&r->ascend->info.device[i], f->device[d]))
-                f->device[d]->pci = r->ascend->info.device[i].pci;
-    }
+    for (int32_t d = 0; d < f->n_device; d++)
+        if (f->device[d]->pci.domain < 0)
+            f->device[d]->pci = cpubind_priv_info_address(r, f->device[d]);
 }
 
 static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
@@ -96,20 +103,8 @@ static int needs_board(const cpubind_host_device *npu)
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
 
-/* Whether addresses are needed, to find the CPUs near an NPU in the files of the kernel, or to
- * tell the NPUs in view from those of other containers. */
-static int needs_addresses(const facts_reader *r)
-{
-    const cpubind_facts *f = r->facts;
-    if (!facts_all_have_affinity(f))
-        return 1;
-    for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++)
-        if (f->device[i]->pci.domain < 0 && f->scope != CPUBIND_SCOPE_OWN)
-            return 1;
-    return 0;
-}
-
-/* Whether the address of some NPU is needed and not known. */
+/* Whether the address of some NPU is needed and not known: to find the CPUs near it in the files
+ * of the kernel, or to tell the NPUs in view from those of other containers. */
 static int lacks_address(const facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
@@ -154,9 +149,8 @@ static cpubind_problem_code read_boards(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (r->ascend->info_status == CPUBIND_TEXT_OK)
-        take_addresses(r);
-    if (!needs_addresses(r))
+    take_addresses(r);
+    if (!lacks_address(r))
         return CPUBIND_PROBLEM_NONE;
     switch (r->ascend->info_status) {
     case CPUBIND_TEXT_OK:
@@ -209,8 +203,7 @@ static cpubind_problem_code read_wanted_boards(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
 {
     const cpubind_product *product = cpubind_product_of(r->facts->type);
-    if (r->ascend->info_status == CPUBIND_TEXT_OK)
-        take_addresses(r);
+    take_addresses(r);
     if (product->roles.count[CPUBIND_ROLE_IRQ] == 0 ||
         r->ascend->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
         r->ascend->info_status == CPUBIND_TEXT_ERR_REFUSED)

@@ -239,7 +239,7 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
         if (code == CPUBIND_PROBLEM_NONE)
             cpubind_priv_take_near(r);
         if (code == CPUBIND_PROBLEM_NONE && f->has_affinity)
-            code = cpubind_priv_take_node_0(r);
+            code = cpubind_priv_take_node_0(r, 1);
         check_hidden(r);
     } else if (n_near > 0 && n_near == f->n_census && f->n_device > 0) {
         if (unanswered->code == CPUBIND_PROBLEM_NONE)
@@ -392,11 +392,6 @@ static cpubind_problem_code read_for_plan(facts_reader *r)
     return code;
 }
 
-static int is_same(const char *a, const char *b)
-{
-    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
-}
-
 /* Refuses to cut slices by the logic ids of a map that lacks an NPU of the table of devices:
  * the ids after a lost row count too few NPUs before them. */
 static cpubind_problem_code check_map(facts_reader *r)
@@ -405,13 +400,11 @@ static cpubind_problem_code check_map(facts_reader *r)
     if (f->origin == CPUBIND_ORIGIN_DRIVER || !needs_others(r) || f->has_phy ||
         needs_affinity(f->strategy))
         return CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < f->n_difference && i < CPUBIND_MAX_DIFFERENCES; i++)
-        if (is_same(f->difference[i].has, INPUT_INFO) &&
-            is_same(f->difference[i].lacks, INPUT_MAP))
-            return facts_fail_input(
-                r, INPUT_MAP, r->source->read(r->source->ctx, INPUT_MAP), -1,
-                "it lacks an NPU that npu-smi info names, and slices are cut by its ids");
-    return CPUBIND_PROBLEM_NONE;
+    return r->ascend->is_map_short
+               ? facts_fail_input(
+                     r, INPUT_MAP, r->source->read(r->source->ctx, INPUT_MAP), -1,
+                     "it lacks an NPU that npu-smi info names, and slices are cut by its ids")
+               : CPUBIND_PROBLEM_NONE;
 }
 
 /* == No NPU in view ========================================================= */

@@ -30,7 +30,7 @@ typedef enum rule {
     RULE_ROOT,      /* of no PCI function, or of one of a vendor of NPUs or whose vendor is not
                        known: when this user may read what is root's */
     RULE_CLASS,     /* of a network card, a GPU, an accelerator or a PCI bridge */
-    RULE_FUNCTION, /* of a PCI function of either kind */
+    RULE_FUNCTION,  /* of a PCI function of either kind */
     RULE_NAMES /* of a class, and no NPU: a device, of which the name and the number count */
 } rule;
 

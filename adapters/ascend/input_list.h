@@ -2,9 +2,6 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h; bytes come through the seam (source.h).
- *
- * A "*" in a pattern stands for one part of a name: "node*" for node and a number, "cpu*" for
- * cpu and a number, "*" alone for any part.
  */
 #ifndef CPUBIND_ASCEND_INPUT_LIST_H
 #define CPUBIND_ASCEND_INPUT_LIST_H

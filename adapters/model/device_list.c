@@ -148,12 +148,11 @@ cpubind_problem_code cpubind_priv_join(facts_reader *r, int is_for_others)
     cpubind_facts *f = r->facts;
     cpubind_host_device **const old = f->device;
     const int32_t base = cpubind_priv_first_other(f);
-    cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
-        r->arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
-    int32_t n_rank;
+    f->rank = (cpubind_pci_rank *)cpubind_arena_take(r->arena, f->n_bus * CPUBIND_PCI_NUMBERS,
+                                                     sizeof *f->rank);
     f->device = (cpubind_host_device **)cpubind_arena_take(r->arena, f->n_device + f->n_bus,
                                                            sizeof *f->device);
-    if (!rank || !f->device)
+    if (!f->rank || !f->device)
         return facts_fail_memory(r);
     if (f->n_device > 0)
         memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
@@ -162,11 +161,11 @@ cpubind_problem_code cpubind_priv_join(facts_reader *r, int is_for_others)
         f->device[i]->is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
     }
     claim_others(f);
-    n_rank = cpubind_pci_ranks(f, rank);
-    for (int32_t k = 0; k < n_rank; k++)
-        add_seen(f, rank[k].device, base + k);
+    f->n_rank = cpubind_pci_ranks(f, f->rank);
+    for (int32_t k = 0; k < f->n_rank; k++)
+        add_seen(f, f->rank[k].device, base + k);
     for (int32_t i = 0; i < f->n_bus; i++)
         if (is_ranked(f, i) || (is_for_others && !is_found(f, i)))
-            add_seen(f, i, base + n_rank + i);
+            add_seen(f, i, base + f->n_rank + i);
     return CPUBIND_PROBLEM_NONE;
 }

@@ -393,6 +393,12 @@ typedef struct cpubind_difference {
 
 enum { CPUBIND_MAX_DIFFERENCES = 8 }; /* that are kept; all are counted */
 
+/* What a rank drives. */
+typedef struct cpubind_pci_rank {
+    int32_t device; /* index in facts->bus */
+    int32_t tile;   /* -1: all of the device */
+} cpubind_pci_rank;
+
 typedef struct cpubind_facts {
     /* CPUs */
     int32_t *cpu, *node; /* allowed CPUs without the excluded ones, ascending, and the node id
@@ -469,7 +475,9 @@ typedef struct cpubind_facts {
     cpubind_problem
         unread_other; /* why one that may be such could not be read; no code: none */
     int32_t n_device;
-    int32_t n_listed;  /* of these the NPUs, which are the first ones */
+    int32_t n_listed;       /* of these the NPUs, which are the first ones */
+    cpubind_pci_rank *rank; /* with is_joined: cpubind_pci_ranks */
+    int32_t n_rank;
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
                                a logic id */
     int32_t n_counted;
@@ -567,11 +575,6 @@ int cpubind_facts_takes_others(const cpubind_facts *facts);
 int cpubind_facts_is_blind(const cpubind_facts *facts);
 
 /* == Ranks ================================================================== */
-
-typedef struct cpubind_pci_rank {
-    int32_t device; /* index in facts->bus */
-    int32_t tile;   /* -1: all of the device */
-} cpubind_pci_rank;
 
 /* Lists the devices that this process sees, by rank: in the order in which the runtime numbers
  * them or their tiles, up to the first number that no device has, or, where the facts are of a

@@ -80,15 +80,10 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
                        const cpubind_problem *refusal, cpubind_arena *arena,
                        cpubind_device_plan *plan)
 {
-    cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
-        arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
+    const cpubind_pci_rank *rank = f->rank;
     const int32_t base = cpubind_priv_first_other(f);
-    int32_t n_rank;
-    if (!rank)
-        return 0;
-    n_rank = f->is_joined ? cpubind_pci_ranks(f, rank) : 0;
     plan->unit =
-        (cpubind_unit *)cpubind_arena_take(arena, f->n_device + n_rank, sizeof *plan->unit);
+        (cpubind_unit *)cpubind_arena_take(arena, f->n_device + f->n_rank, sizeof *plan->unit);
     plan->n_unit = 0;
     if (!plan->unit)
         return 0;
@@ -103,7 +98,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
             .number = f->device[i]->logic};
         plan->n_unit += take_row(f, plan, refusal, unit);
     }
-    for (int32_t k = 0; k < n_rank; k++) {
+    for (int32_t k = 0; k < f->n_rank; k++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
         *unit =
             (cpubind_unit){.device = viewed_of(f, rank[k].device),

@@ -21,10 +21,10 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
-adapters/model          3598    1400
-adapters/ascend         6194    2500
+adapters/model          3599    1400
+adapters/ascend         6180    2500
 adapters/pci            1360    1300
-adapters/plan           2816    1200
+adapters/plan           2811    1200
 adapters/linux         12921    9500
 adapters/host           4440    3300
 adapters/service        1867    1500
