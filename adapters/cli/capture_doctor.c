@@ -126,6 +126,12 @@ int cli_examine(cli_examination *e, cpubind_arena *arena)
     return cpubind_with_arena(NULL, arena, examine, e) == CPUBIND_PROBLEM_NONE;
 }
 
+/* The address of the device of a unit. */
+static const cpubind_pci_address *address_of(const api_planned *planned, int32_t unit)
+{
+    return &planned->facts.device[planned->plan.unit[unit].device]->pci;
+}
+
 /* Plans the devices of the bus, and reads who uses them: where that is known, or where there is
  * nothing else. */
 static void read_bus(const cpubind_source *source, const api_options *options, cli_examined *e)
@@ -142,7 +148,8 @@ static void read_bus(const cpubind_source *source, const api_options *options, c
         return;
     for (int32_t i = 0; i < plan->n_unit; i++)
         e->n_poolless += plan->unit[i].n_cpu == 0 &&
-                         (i == 0 || plan->unit[i].on_bus != plan->unit[i - 1].on_bus);
+                         (i == 0 || cpubind_pci_compare(address_of(&e->bus, i),
+                                                        address_of(&e->bus, i - 1)) != 0);
     e->part.facts = &e->bus.facts;
     e->part.plan = plan->n_want > 0 ? plan : NULL;
     if (!has_users)

@@ -225,8 +225,8 @@ static int32_t unit_of_used(const api_bound *bound)
     const api_planned *p = &bound->planned;
     int32_t unit = -1, n = 0;
     for (int32_t i = 0; bound->has_used && i < p->plan.n_unit; i++) {
-        const int32_t device = p->plan.unit[i].on_bus;
-        if (device < 0 || cpubind_pci_compare(&p->facts.bus[device].pci, &bound->used) != 0)
+        const cpubind_host_device *device = p->facts.device[p->plan.unit[i].device];
+        if (cpubind_pci_compare(&device->pci, &bound->used) != 0)
             continue;
         unit = i;
         n++;

@@ -160,15 +160,14 @@ static int is_asked_for(const cpubind_host_bind *h, int32_t device)
 {
     const cpubind_facts *f = &h->facts.facts;
     const cpubind_request *request = &h->options.request;
-    const int32_t on_bus = cpubind_facts_on_bus(f, &f->device[device]->pci);
     int32_t i = 0;
     if (h->options.is_listed_alone && device >= f->n_listed)
         return 0;
     while (i < request->n_device && request->device[i] != f->device[device]->logic)
         i++;
-    return request->n_device > 0         ? i < request->n_device
-           : on_bus < 0 || !f->is_joined ? !f->is_part
-                                         : f->bus[on_bus].is_asked;
+    return request->n_device > 0 ? i < request->n_device
+           : f->is_joined        ? f->device[device]->is_asked
+                                 : !f->is_part;
 }
 
 /* Numbers the devices: those of the facts, by their ids. */

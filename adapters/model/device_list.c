@@ -158,7 +158,8 @@ cpubind_problem_code cpubind_priv_join(facts_reader *r, int is_for_others)
         memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
     for (int32_t i = 0; i < f->n_device; i++) {
         const int32_t device = cpubind_facts_on_bus(f, &f->device[i]->pci);
-        f->device[i]->is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
+        f->device[i]->is_asked = device < 0 ? !f->is_part : f->bus[device].is_asked;
+        f->device[i]->is_visible &= f->device[i]->is_asked;
     }
     claim_others(f);
     f->n_rank = cpubind_pci_ranks(f, f->rank);

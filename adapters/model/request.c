@@ -91,19 +91,6 @@ static int is_same_list(const int32_t *a, int32_t n_a, const int32_t *b, int32_t
     return n_a == n_b && (n_a == 0 || memcmp(a, b, (size_t)n_a * sizeof *a) == 0);
 }
 
-static int has_same_device_lists(const cpubind_request *a, const cpubind_request *b)
-{
-    const int32_t n = a->device_allowed ? a->n_device_allowed : 0;
-    if (!a->device_allowed != !b->device_allowed || (n > 0 && n != b->n_device_allowed))
-        return 0;
-    for (int32_t i = 0; i < n; i++)
-        if (a->device_allowed[i].logic != b->device_allowed[i].logic ||
-            !is_same_list(a->device_allowed[i].cpu, a->device_allowed[i].n,
-                          b->device_allowed[i].cpu, b->device_allowed[i].n))
-            return 0;
-    return 1;
-}
-
 static int has_same_visible(const cpubind_request *a, const cpubind_request *b)
 {
     if (!a->visible || !b->visible)
@@ -124,7 +111,7 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
            a->bus == b->bus && is_same_list(a->device, a->n_device, b->device, b->n_device) &&
            is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&
            is_same_list(a->exclude, a->n_exclude, b->exclude, b->n_exclude) &&
-           has_same_device_lists(a, b) && has_same_visible(a, b) &&
+           !a->device_allowed && !b->device_allowed && has_same_visible(a, b) &&
            !cpubind_priv_request_fault(b);
 }
 

@@ -88,7 +88,6 @@ typedef struct cpubind_poolless {
 /* What one process drives: an NPU, another device, or a tile of one. */
 typedef struct cpubind_unit {
     int32_t device;     /* index into facts->device */
-    int32_t on_bus;     /* index into facts->bus; -1: the bus lacks it */
     int32_t id;         /* of all devices of the plan: of an NPU its logic id */
     int32_t rank;       /* among the other devices that the process sees; -1: it is an NPU */
     int32_t tile;       /* -1: all of the device */

@@ -42,7 +42,7 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
                                       const cpubind_device_plan *plan, cpubind_unit *unit,
                                       cpubind_arena *arena)
 {
-    const int32_t n_tile = f->bus[unit->on_bus].accelerator.n_tile;
+    const int32_t n_tile = f->device[unit->device]->accelerator.n_tile;
     const int32_t n_process = request->n_process > 1 ? request->n_process : 1;
     cpubind_part part;
     int32_t *cpu = cpubind_arena_ints(arena, unit->n_cpu);
@@ -89,20 +89,17 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         return 0;
     for (int32_t i = 0; i < f->n_listed && i < f->n_device; i++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
-        *unit = (cpubind_unit){
-            .device = i,
-            .on_bus = f->is_joined ? cpubind_facts_on_bus(f, &f->device[i]->pci) : -1,
-            .id = f->device[i]->logic,
-            .rank = -1,
-            .tile = -1,
-            .number = f->device[i]->logic};
+        *unit = (cpubind_unit){.device = i,
+                               .id = f->device[i]->logic,
+                               .rank = -1,
+                               .tile = -1,
+                               .number = f->device[i]->logic};
         plan->n_unit += take_row(f, plan, refusal, unit);
     }
     for (int32_t k = 0; k < f->n_rank; k++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
         *unit =
             (cpubind_unit){.device = viewed_of(f, rank[k].device),
-                           .on_bus = rank[k].device,
                            .id = base + k,
                            .rank = k,
                            .tile = rank[k].tile,

@@ -280,7 +280,7 @@ static void ask_of_plan(char *word, const char *value)
 static void say_unit(const cpubind_unit *unit)
 {
     say(&got, "> rank %d:", unit->rank);
-    say_address(&got, &facts.bus[unit->on_bus].pci);
+    say_address(&got, &facts.device[unit->device]->pci);
     if (unit->tile >= 0)
         say(&got, " tile %d", unit->tile);
     if (unit->problem.code != CPUBIND_PROBLEM_NONE) {
