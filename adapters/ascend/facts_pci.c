@@ -103,8 +103,8 @@ static int needs_board(const cpubind_host_device *npu)
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
 
-/* Whether the address of some NPU is needed and not known: to find the CPUs near it in the files
- * of the kernel, or to tell the NPUs in view from those of other containers. */
+/* Whether the address of some NPU is needed and not known: to find the CPUs near it in the
+ * files of the kernel, or to tell the NPUs in view from those of other containers. */
 static int lacks_address(const facts_reader *r)
 {
     const cpubind_facts *f = r->facts;

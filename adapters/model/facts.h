@@ -542,8 +542,8 @@ const char *cpubind_nearness_word(cpubind_nearness nearness);
 
 /* Whether the facts that were read for the request `read` are also those of `request`: all that
  * facts depend on is the same in both. 0 for a request that cpubind_facts_read refuses as a bad
- * request, so that it is refused each time, and where CPUs of each device are allowed. The facts
- * quote the visible devices of `read`. */
+ * request, so that it is refused each time, and where CPUs of each device are allowed. The
+ * facts quote the visible devices of `read`. */
 int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *request);
 
 /* Counts; -1: not known, for its inputs are absent or damaged. */
