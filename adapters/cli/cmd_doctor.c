@@ -18,67 +18,7 @@
 #include "output.h"
 #include "service_ask.h"
 
-enum { WIDTH = 80, INDENT = 10 };
-
-/* == Texts ================================================================== */
-
-/* The bytes of a word of a command or a sentence: up to a blank that is in no quotes. */
-static int word_length(const char *text)
-{
-    char quote = '\0';
-    int n = 0;
-    for (; text[n] && (text[n] != ' ' || quote); n++)
-        if (text[n] == quote)
-            quote = '\0';
-        else if (!quote && (text[n] == '\'' || text[n] == '"'))
-            quote = text[n];
-    return n;
-}
-
-/* Prints "  NAME    TEXT", on as many lines as it needs; a command goes on after " \". */
-static void print_line(const char *name, const char *text, int is_command)
-{
-    const int end = WIDTH - (is_command ? 2 : 0);
-    int at = INDENT;
-    printf("  %-*s", INDENT - 2, name);
-    while (*text) {
-        const int n = is_command ? word_length(text) : (int)strcspn(text, " ");
-        if (at > INDENT && at + 1 + n > end) {
-            printf("%s\n%*s", is_command ? " \\" : "", INDENT, "");
-            at = INDENT;
-        } else if (at > INDENT) {
-            putchar(' ');
-            at++;
-        }
-        printf("%.*s", n, text);
-        at += n;
-        text += n;
-        text += strspn(text, " ");
-    }
-    putchar('\n');
-}
-
-static void print_finding(const cpubind_doctor_finding *f, const cli_fixed *fixed,
-                          int32_t place)
-{
-    api_text found = {"", 0};
-    api_add(&found, "%s", f->evidence);
-    if (f->input && f->value) {
-        api_add(&found, " (");
-        api_add_input(&found, f->input);
-        api_add_quote(&found, f->value, (int32_t)strlen(f->value));
-        api_add(&found, ")");
-    }
-    printf("%s: %s\n", f->check->word, cpubind_severity_word(f->check->severity));
-    print_line("found", found.text, 0);
-    print_line("costs", f->check->cost, 0);
-    cli_print_fixed(fixed, place);
-    if (!cli_is_fixed(fixed, place))
-        print_line(f->is_look ? "inspect" : "mend", f->command, 1);
-    if (f->check->then && !cli_is_fixed(fixed, place))
-        print_line("then", f->check->then, 0);
-    putchar('\n');
-}
+/* == What is not known ====================================================== */
 
 /* Whether a check could not be made since the host has no NPU. */
 static int lacks_npus(const cpubind_doctor_unknown *u, const cli_examined *bus)
@@ -116,91 +56,6 @@ static void add_why(const cpubind_doctor_unknown *u, const cli_examined *bus, ap
         api_add(to, " %s", why[u->state]);
 }
 
-static int count_right(const cpubind_doctor_report *report, words_value *words)
-{
-    int n = 0;
-    for (int32_t i = 0; i < report->n_check; i++) {
-        const cpubind_doctor_check *check = cpubind_doctor_check_at(i);
-        int is_right = 1;
-        for (int32_t k = 0; k < report->n_finding; k++)
-            is_right &= report->finding[k].check != check;
-        for (int32_t k = 0; k < report->n_unknown; k++)
-            is_right &= report->unknown[k].check != check;
-        n += is_right;
-        if (is_right && words)
-            words_add(words, words_text(check->word));
-    }
-    return n;
-}
-
-static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fixed)
-{
-    int n = 0;
-    for (int32_t i = 0; i < report->n_finding; i++)
-        n += cli_is_fixed(fixed, i);
-    return n;
-}
-
-/* Appends that devices are without CPUs. */
-static void add_poolless(const cli_examined *bus, api_text *to)
-{
-    api_add(to, "near %d of the %d devices this process may use no CPU", (int)bus->n_poolless,
-            (int)bus->bus.facts.n_bus);
-}
-
-/* Prints the checks that could not be made: those that lack the same are one line. */
-static void print_unknown(const cpubind_doctor_report *report, const cli_examined *bus)
-{
-    int n_line = 0, n[2] = {0, 0};
-    const cpubind_doctor_unknown *last[2] = {NULL, NULL};
-    for (int32_t i = 0; i < report->n_unknown; i++) {
-        const cpubind_doctor_unknown *u = &report->unknown[i];
-        const int kind = lacks_npus(u, bus) ? 0 : lacks_users(u, bus) ? 1 : 2;
-        api_text why = {"", 0};
-        if (kind < 2) {
-            n[kind]++;
-            last[kind] = u;
-            continue;
-        }
-        api_add(&why, "%s: ", u->check->word);
-        add_why(u, bus, &why);
-        print_line(n_line++ ? "" : "unknown", why.text, 0);
-    }
-    for (int kind = 0; kind < 2; kind++) {
-        api_text why = {"", 0};
-        if (n[kind] == 0)
-            continue;
-        api_add(&why, "%d checks of %s: ", n[kind], kind ? "workers" : "NPUs");
-        add_why(last[kind], bus, &why);
-        print_line(n_line++ ? "" : "unknown", why.text, 0);
-    }
-}
-
-static void print_text(const cpubind_doctor_report *report, const cli_fixed *fixed,
-                       const cli_examined *bus, const api_options *options)
-{
-    const int n_fixed = count_fixed(report, fixed);
-    for (int32_t i = 0; i < report->n_finding; i++)
-        print_finding(&report->finding[i], fixed, i);
-    if (report->n_more > 0)
-        printf("and %d more findings of these checks\n", (int)report->n_more);
-    if (options->quiet)
-        return;
-    print_unknown(report, bus);
-    if (n_fixed > 0)
-        printf("%d fixed, on record in %s; put back with: cpubind doctor --restore\n", n_fixed,
-               cpubind_mend_path(fixed->mend));
-    printf("%d checks: %d right, %d not known; %d to mend\n", (int)report->n_check,
-           count_right(report, NULL), (int)report->n_unknown,
-           (int)(report->n_finding + report->n_more) - n_fixed);
-    if (report->n_worker > 0 && !options->root && !options->fixture)
-        printf("%d workers: cpubind status shows which are bound, cpubind apply --all binds "
-               "them\n",
-               (int)report->n_worker);
-    cli_print_service(stdout, options);
-    cli_print_last_measure(stdout, options);
-}
-
 /* == JSON =================================================================== */
 
 static words_value *finding_json(const cpubind_doctor_finding *f)
@@ -215,6 +70,13 @@ static words_value *finding_json(const cpubind_doctor_finding *f)
                       words_id(f->pid), words_id(f->tid), words_list(f->cpu, f->n_cpu), numbers,
                       f->check->cost, f->command, !f->is_look, (int)f->n_change,
                       f->check->then);
+}
+
+/* Appends that devices are without CPUs. */
+static void add_poolless(const cli_examined *bus, api_text *to)
+{
+    api_add(to, "near %d of the %d devices this process may use no CPU", (int)bus->n_poolless,
+            (int)bus->bus.facts.n_bus);
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
@@ -234,28 +96,171 @@ static words_value *no_plan_json(const api_planned *planned, const cli_examined 
         text.text);
 }
 
-static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
-                      const cli_fixed *fixed, const cli_examined *bus,
-                      const api_options *options)
+/* The checks that found nothing and lacked nothing. */
+static words_value *right_json(const cpubind_doctor_report *report)
 {
-    words_value *findings = words_array(), *unknown = words_array(), *right = words_array();
-    for (int32_t i = 0; findings && i < report->n_finding; i++)
+    words_value *words = words_array();
+    for (int32_t i = 0; i < report->n_check; i++) {
+        const cpubind_doctor_check *check = cpubind_doctor_check_at(i);
+        int is_right = 1;
+        for (int32_t k = 0; k < report->n_finding; k++)
+            is_right &= report->finding[k].check != check;
+        for (int32_t k = 0; k < report->n_unknown; k++)
+            is_right &= report->unknown[k].check != check;
+        if (is_right)
+            words_add(words, words_text(check->word));
+    }
+    return words;
+}
+
+static words_value *doctor_json(const cpubind_doctor_report *report, const api_planned *planned,
+                                const cli_fixed *fixed, const cli_examined *bus,
+                                const api_options *options)
+{
+    words_value *findings = words_array(), *unknown = words_array();
+    for (int32_t i = 0; i < report->n_finding; i++)
         words_add(findings, finding_json(&report->finding[i]));
-    for (int32_t i = 0; unknown && i < report->n_unknown; i++) {
+    for (int32_t i = 0; i < report->n_unknown; i++) {
         const cpubind_doctor_unknown *u = &report->unknown[i];
         api_text why = {"", 0};
         add_why(u, bus, &why);
         words_add(unknown,
                   words_make("check:s input:s why:s", u->check->word, u->input, why.text));
     }
-    (void)count_right(report, right);
-    return cli_print_json(
-        stdout,
-        words_make("cpubind:s findings:v more:i unknown:v right:v no_plan:v fix:v measured:v",
-                   CPUBIND_VERSION, findings, (int)report->n_more, unknown, right,
-                   no_plan_json(planned, bus, options),
-                   fixed->is_asked ? cli_fixed_json(fixed, report) : words_null(),
-                   cli_last_measure_json(options)));
+    return words_make(
+        "cpubind:s findings:v more:i unknown:v right:v no_plan:v fix:v measured:v",
+        CPUBIND_VERSION, findings, (int)report->n_more, unknown, right_json(report),
+        no_plan_json(planned, bus, options),
+        fixed->is_asked ? cli_fixed_json(fixed, report) : words_null(),
+        cli_last_measure_json(options));
+}
+
+/* == Text =================================================================== */
+
+static const words_view text_view[] = {
+    {WORDS_NOTE, "verdict", "{verdict}"},
+    {WORDS_BLOCK, "findings", "fault found costs inspect! mend! then"},
+    {WORDS_COUNTED, "fix.changes", CLI_CHANGE_KEYS},
+    {WORDS_BLOCK, "notes", ""},
+    {0}};
+
+/* Adds what the text says of a finding: what was found, by which input, and one command, unless
+ * --fix has done what it does. */
+static void add_finding_text(words_value *row, const cpubind_doctor_finding *f, int is_fixed)
+{
+    api_text fault = {"", 0}, found = {"", 0};
+    api_add(&fault, "%s: %s", f->check->word, cpubind_severity_word(f->check->severity));
+    api_add(&found, "%s", f->evidence);
+    if (f->input && f->value) {
+        api_add(&found, " (");
+        api_add_input(&found, f->input);
+        api_add_quote(&found, f->value, (int32_t)strlen(f->value));
+        api_add(&found, ")");
+    }
+    words_set(row, "fault", words_text(fault.text));
+    words_set(row, "found", words_text(found.text));
+    words_set(row, "costs", words_text(f->check->cost));
+    if (is_fixed)
+        words_remove(row, "then");
+    else
+        words_set(row, f->is_look ? "inspect" : "mend", words_text(f->command));
+}
+
+/* "5 to mend: 3 severe, 2 moderate; 23 of 32 checks are right" */
+static words_value *verdict_of(const cpubind_doctor_report *report, const cli_fixed *fixed,
+                               int32_t n_right)
+{
+    api_text text = {"", 0};
+    const char *between = ": ";
+    const int32_t n_fixed = cli_count_fixed(fixed, report->n_finding);
+    const int32_t n = report->n_finding + report->n_more - n_fixed;
+    if (n_fixed > 0)
+        api_add(&text, "%d mended, ", (int)n_fixed);
+    if (n > 0)
+        api_add(&text, "%d to mend", (int)n);
+    else
+        api_add(&text, "nothing to mend");
+    for (int severity = 0; severity < CPUBIND_SEVERITY_COUNT; severity++) {
+        int32_t n_such = 0;
+        for (int32_t i = 0; i < report->n_finding; i++)
+            n_such +=
+                (int)report->finding[i].check->severity == severity && !cli_is_fixed(fixed, i);
+        if (n_such == 0)
+            continue;
+        api_add(&text, "%s%d %s", between, (int)n_such,
+                cpubind_severity_word((cpubind_severity)severity));
+        between = ", ";
+    }
+    if (report->n_more > 0)
+        api_add(&text, "%s%d more of the same checks", between, (int)report->n_more);
+    api_add(&text, "; %d of %d checks are right", (int)n_right, (int)report->n_check);
+    return words_text(text.text);
+}
+
+/* "not known: nic_interrupts (sys/class/net is not there), 2 checks (this host has no NPU)":
+ * a reason that several checks share is said once. */
+static void note_unknown(words_value *notes, const words_value *unknown)
+{
+    api_out text = {0};
+    for (int32_t i = 0; i < words_count(unknown); i++) {
+        const words_value *u = words_at(unknown, i), *why = words_get(u, "why");
+        int32_t n = 0, n_before = 0;
+        for (int32_t k = 0; k < words_count(unknown); k++)
+            if (words_equal(words_get(words_at(unknown, k), "why"), why)) {
+                n++;
+                n_before += k < i;
+            }
+        if (n_before > 0)
+            continue;
+        api_put_text(&text, text.len > 0 ? ", " : "not known: ");
+        if (n > 1)
+            api_put(&text, "%d checks", (int)n);
+        else
+            api_put_text(&text, words_string_of(u, "check"));
+        api_put(&text, " (%s)", words_string(why));
+    }
+    if (text.len > 0)
+        words_add(notes, text.is_short ? NULL : words_text_of(text.text, text.len));
+    free(text.text);
+}
+
+static words_value *notes_of(const cpubind_doctor_report *report, const cli_fixed *fixed,
+                             const api_options *options)
+{
+    words_value *notes = words_array();
+    api_text record = {"", 0}, workers = {"", 0};
+    if (cli_count_fixed(fixed, report->n_finding) > 0) {
+        api_add(&record, "on record in %s; put back with: cpubind doctor --restore",
+                cpubind_mend_path(fixed->mend));
+        words_add(notes, words_text(record.text));
+    }
+    if (report->n_worker > 0 && !options->root && !options->fixture) {
+        api_add(&workers,
+                "%d worker%s: cpubind status shows which are bound, cpubind apply --all binds "
+                "them",
+                (int)report->n_worker, report->n_worker == 1 ? "" : "s");
+        words_add(notes, words_text(workers.text));
+    }
+    cli_note_service(notes, options);
+    cli_note_last_measure(notes, options);
+    return notes;
+}
+
+/* Adds what the text has beside the keys of the JSON. --quiet shows the findings alone. */
+static void add_text(words_value *json, const cpubind_doctor_report *report,
+                     const cli_fixed *fixed, const api_options *options)
+{
+    words_value *findings = words_get(json, "findings"), *notes;
+    for (int32_t i = 0; i < report->n_finding; i++)
+        add_finding_text(words_at(findings, i), &report->finding[i], cli_is_fixed(fixed, i));
+    cli_add_fixed_text(fixed, words_get(words_get(json, "fix"), "changes"));
+    if (options->quiet)
+        return;
+    notes = notes_of(report, fixed, options);
+    note_unknown(notes, words_get(json, "unknown"));
+    words_set(json, "notes", notes);
+    words_set(json, "verdict",
+              verdict_of(report, fixed, words_count(words_get(json, "right"))));
 }
 
 /* == The command ============================================================ */
@@ -277,12 +282,13 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
                         const cli_fixed *fixed, const cli_examined *bus,
                         const api_options *options)
 {
-    if (options->json) {
-        if (!print_json(report, planned, fixed, bus, options))
-            return cli_no_memory();
-    } else {
+    words_value *json = doctor_json(report, planned, fixed, bus, options);
+    if (!options->json)
+        add_text(json, report, fixed, options);
+    if (!cli_print_report(options, text_view, json))
+        return cli_no_memory();
+    if (!options->json) {
         api_text why = {"", 0};
-        print_text(report, fixed, bus, options);
         cli_warn_fixed(fixed);
         if (bus->is_alone && bus->n_poolless > 0) {
             add_poolless(bus, &why);
@@ -292,7 +298,7 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
             fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
         }
     }
-    if (report->n_finding > count_fixed(report, fixed) || report->n_more > 0)
+    if (report->n_finding > cli_count_fixed(fixed, report->n_finding) || report->n_more > 0)
         return API_REFUSED;
     return planned->code == CPUBIND_PROBLEM_NONE || bus->is_alone
                ? API_DONE

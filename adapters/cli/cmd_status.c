@@ -93,8 +93,6 @@ static int print_once(const api_options *options, const cli_status *s)
     if (!options->quiet) {
         if (!cli_print_status(s))
             return cli_no_memory();
-        cli_print_service(stdout, options);
-        cli_print_last_measure(stdout, options);
         cli_print_warnings(s->warned);
     }
     if (s->call->planned.code != CPUBIND_PROBLEM_NONE) {

@@ -11,80 +11,45 @@
 
 #include "output.h"
 
-enum { MAX_LINES = 4 }; /* changes of one finding that are printed as text */
-
 /* == Words ================================================================== */
 
-/* "/proc/sys/kernel/numa_balancing", "thread 61010 of process 61000", "interrupt 201". */
-static void add_subject(api_text *to, const cpubind_change *c)
-{
-    switch (c->kind) {
-    case CPUBIND_CHANGE_FILE:
-        api_add(to, "/%s", c->file);
-        break;
-    case CPUBIND_CHANGE_THREAD:
-        api_add(to, "thread %d of process %d", (int)c->tid, (int)c->pid);
-        break;
-    case CPUBIND_CHANGE_BAN:
-        api_add(to, "interrupt %d for irqbalance", (int)c->irq);
-        break;
-    }
-}
+static const char *const results[] = {
+    [CPUBIND_MEND_MADE] = "made",
+    [CPUBIND_MEND_RIGHT] = "it was so already",
+    [CPUBIND_MEND_REFUSED] = "refused",
+    [CPUBIND_MEND_UNDONE] = "undone",
+    [CPUBIND_MEND_STUCK] = "on record, could not be put back",
+    [CPUBIND_MEND_LEFT] = "not tried",
+    [CPUBIND_MEND_BACK] = "put back",
+    [CPUBIND_MEND_OTHER] = "left: it has changed since",
+    [CPUBIND_MEND_BOUND] = "left: the restore of a process that is bound puts it back",
+    [CPUBIND_MEND_GONE] = "gone",
+};
 
-/* Appends a change as "SUBJECT: BEFORE -> AFTER", or the other way round. */
-static void add_change(api_text *to, const cpubind_change *c, const char *before, int is_back)
+/* "refused: write: Permission denied" */
+static words_value *result_text(const cpubind_mend_item *item)
 {
-    const char *const from = c->kind == CPUBIND_CHANGE_BAN ? "free" : before ? before : "?";
-    const char *const after = c->kind == CPUBIND_CHANGE_BAN ? "banned" : c->value;
-    add_subject(to, c);
-    api_add(to, ": %s -> %s", is_back ? after : from, is_back ? from : after);
-}
-
-/* Appends what became of a change of --fix. */
-static void add_result(api_text *to, const cpubind_mend_item *item)
-{
-    const char *const why = item->fault.error ? strerror(item->fault.error) : "";
-    switch (item->result) {
-    case CPUBIND_MEND_MADE:
-    case CPUBIND_MEND_BACK:
-        break;
-    case CPUBIND_MEND_RIGHT:
-        api_add(to, " (it was so already)");
-        break;
-    case CPUBIND_MEND_REFUSED:
-        api_add(to, " was refused: %s: %s", item->fault.what, why);
-        break;
-    case CPUBIND_MEND_UNDONE:
-        api_add(to, " was undone");
-        break;
-    case CPUBIND_MEND_STUCK:
-        api_add(to, " could not be put back: %s: %s; it is on record", item->fault.what, why);
-        break;
-    case CPUBIND_MEND_LEFT:
-        api_add(to, " was not tried");
-        break;
-    case CPUBIND_MEND_OTHER:
-        api_add(to, " was left: it has changed since, to %s", item->now ? item->now : "?");
-        break;
-    case CPUBIND_MEND_BOUND:
-        api_add(to, " was left: a process is bound that uses it, and its restore puts it back");
-        break;
-    case CPUBIND_MEND_GONE:
-        api_add(to, " is gone");
-        break;
+    api_text text = {"", 0};
+    api_add(&text, "%s", results[item->result]);
+    if (item->fault.error) {
+        api_add(&text, ": ");
+        words_add_why(&text, WORDS_OTHER, item->fault.what, item->fault.error);
     }
+    return words_text(text.text);
 }
 
 /* Appends why the record kept all changes from being made. */
 static void add_why(api_text *to, cpubind_linux_status status, const cpubind_linux_fault *fault)
 {
-    if (status == CPUBIND_LINUX_ERR_BUSY)
+    if (status == CPUBIND_LINUX_ERR_BUSY) {
         api_add(to, "another cpubind is changing this host");
-    else if (fault->line > 0)
+    } else if (fault->line > 0) {
         api_add(to, "%s in the folder of records is damaged in line %d", fault->what,
                 (int)fault->line);
-    else
-        api_add(to, "the record of this host: %s: %s", fault->what, strerror(fault->error));
+    } else {
+        api_add(to, "the record of this host: ");
+        words_add_why(to, WORDS_RECORD, fault->what, fault->error);
+    }
 }
 
 /* == --fix ================================================================== */
@@ -146,29 +111,12 @@ int cli_is_fixed(const cli_fixed *fixed, int32_t finding)
     return n > 0;
 }
 
-void cli_print_fixed(const cli_fixed *fixed, int32_t finding)
+int32_t cli_count_fixed(const cli_fixed *fixed, int32_t n_finding)
 {
-    int n = 0;
-    for (int32_t i = 0; i < fixed->n; i++) {
-        api_text line = {"", 0};
-        if (fixed->finding[i] != finding)
-            continue;
-        /* A change that failed is printed however many there are. */
-        if (n++ >= MAX_LINES &&
-            (!fixed->item || (fixed->item[i].result != CPUBIND_MEND_REFUSED &&
-                              fixed->item[i].result != CPUBIND_MEND_STUCK)))
-            continue;
-        add_change(&line, &fixed->change[i], fixed->item ? fixed->item[i].before : NULL, 0);
-        if (fixed->item)
-            add_result(&line, &fixed->item[i]);
-        printf("  %-8s%s\n",
-               fixed->is_dry                                               ? "would"
-               : fixed->item && fixed->item[i].result == CPUBIND_MEND_MADE ? "fixed"
-                                                                           : "not",
-               line.text);
-    }
-    if (n > MAX_LINES)
-        printf("  %-8sand %d more such changes\n", "", n - MAX_LINES);
+    int32_t n = 0;
+    for (int32_t i = 0; i < n_finding; i++)
+        n += cli_is_fixed(fixed, i);
+    return n;
 }
 
 void cli_warn_fixed(const cli_fixed *fixed)
@@ -218,37 +166,39 @@ words_value *cli_fixed_json(const cli_fixed *fixed, const cpubind_doctor_report 
                       changes);
 }
 
+void cli_add_fixed_text(const cli_fixed *fixed, words_value *changes)
+{
+    for (int32_t i = 0; fixed->item && i < words_count(changes); i++)
+        words_set(words_at(changes, i), "result", result_text(&fixed->item[i]));
+}
+
 /* == --restore ============================================================== */
 
-static int print_restored(const cpubind_mend *mend, const api_options *options)
+static const words_view restored_view[] = {{WORDS_COUNTED, "restored", CLI_CHANGE_KEYS},
+                                           {WORDS_NOTE, "is_empty", "nothing is on record"},
+                                           {0}};
+
+/* What was put back; of the text with --quiet, what was not. */
+static words_value *restored_json(const cpubind_mend *mend, const api_options *options)
 {
     int32_t n;
     const cpubind_mend_item *item = cpubind_mend_items(mend, &n);
-    words_value *all = options->json ? words_array() : NULL;
+    words_value *all = words_array();
     for (int32_t i = n - 1; i >= 0; i--) {
-        const int is_warning = item[i].result == CPUBIND_MEND_STUCK ||
-                               item[i].result == CPUBIND_MEND_OTHER ||
-                               item[i].result == CPUBIND_MEND_BOUND;
-        api_text line = {"", 0};
-        if (options->json) {
-            words_add(all, item_json(&item[i].change, &item[i]));
-            continue;
-        }
-        add_change(&line, &item[i].change, item[i].before, 1);
-        add_result(&line, &item[i]);
-        if (is_warning)
-            fprintf(stderr, "cpubind: %s\n", line.text);
-        else if (!options->quiet)
-            printf("%s%s\n", item[i].result == CPUBIND_MEND_BACK ? "put back " : "", line.text);
+        words_value *row = item_json(&item[i].change, &item[i]);
+        if (!options->json)
+            words_set(row, "result", result_text(&item[i]));
+        if (!options->json && options->quiet && item[i].result != CPUBIND_MEND_STUCK &&
+            item[i].result != CPUBIND_MEND_OTHER && item[i].result != CPUBIND_MEND_BOUND)
+            words_free(row);
+        else
+            words_add(all, row);
     }
-    if (options->json)
-        return cli_print_json(stdout, words_make("cpubind:s record:s restored:v",
-                                                 CPUBIND_VERSION, cpubind_mend_path(mend), all))
-                   ? API_DONE
-                   : cli_no_memory();
-    if (n == 0 && !options->quiet)
-        puts("nothing is on record");
-    return API_DONE;
+    all = words_make("cpubind:s record:s restored:v", CPUBIND_VERSION, cpubind_mend_path(mend),
+                     all);
+    if (!options->json)
+        words_set(all, "is_empty", words_bool(n == 0 && !options->quiet));
+    return all;
 }
 
 int cli_doctor_restore(const api_options *options)
@@ -259,7 +209,8 @@ int cli_doctor_restore(const api_options *options)
     cpubind_linux_status result = cpubind_mend_open(NULL, &mend, &fault);
     if (result == CPUBIND_LINUX_OK) {
         result = cpubind_mend_restore(mend, &fault);
-        printed = print_restored(mend, options);
+        if (!cli_print_report(options, restored_view, restored_json(mend, options)))
+            printed = cli_no_memory();
     }
     if (result != CPUBIND_LINUX_OK && result != CPUBIND_LINUX_ERR_REFUSED) {
         api_text why = {"", 0};

@@ -30,8 +30,12 @@ void cli_free_fixed(cli_fixed *fixed);
 /* Whether all changes of a finding are in effect, and there are some. */
 int cli_is_fixed(const cli_fixed *fixed, int32_t finding);
 
-/* Appends the changes of a finding, a line each: the first few, and how many more. */
-void cli_print_fixed(const cli_fixed *fixed, int32_t finding);
+/* The findings of n of which that is so. */
+int32_t cli_count_fixed(const cli_fixed *fixed, int32_t n_finding);
+
+/* The columns of a table of changes of cli_fixed_json; what became of each, as text. */
+#define CLI_CHANGE_KEYS "check kind file? pid? tid? irq? before after result"
+void cli_add_fixed_text(const cli_fixed *fixed, words_value *changes);
 
 /* Says on stderr why nothing was changed, if so. */
 void cli_warn_fixed(const cli_fixed *fixed);

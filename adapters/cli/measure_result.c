@@ -352,14 +352,17 @@ words_value *cli_last_measure_json(const api_options *options)
     return in_short;
 }
 
-void cli_print_last_measure(FILE *out, const api_options *options)
+void cli_note_last_measure(words_value *notes, const api_options *options)
 {
     words_value *last = cli_last_measure_json(options);
+    api_text text = {"", 0};
     char day[32] = "";
     struct tm parts;
     const time_t at = (time_t)words_integer_of(last, "at");
     if (words_is(last, WORDS_OBJECT) && localtime_r(&at, &parts) &&
-        strftime(day, sizeof day, "%Y-%m-%d %H:%M", &parts) > 0)
-        fprintf(out, "measured on %s: %s\n", day, words_string_of(last, "text"));
+        strftime(day, sizeof day, "%Y-%m-%d %H:%M", &parts) > 0) {
+        api_add(&text, "measured on %s: %s", day, words_string_of(last, "text"));
+        words_add(notes, words_text(text.text));
+    }
     words_free(last);
 }

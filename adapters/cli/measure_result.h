@@ -39,7 +39,7 @@ int cli_print_measure(FILE *out, const words_value *result);
  * there is none, it cannot be read, or the options are about another host. */
 words_value *cli_last_measure_json(const api_options *options);
 
-/* Prints it as one line; nothing where there is none. */
-void cli_print_last_measure(FILE *out, const api_options *options);
+/* Adds it as one line; nothing where there is none. */
+void cli_note_last_measure(words_value *notes, const api_options *options);
 
 #endif /* CPUBIND_CLI_MEASURE_RESULT_H */

@@ -184,7 +184,7 @@ static void add_left(const words_value *service, api_text *text)
         api_add(text, "%s %d", i > 0 ? "," : "", (int)words_integer(words_at(left, i)));
 }
 
-void cli_print_service(FILE *out, const api_options *options)
+void cli_note_service(words_value *notes, const api_options *options)
 {
     words_value *service = cli_service_json(options, NULL);
     const long long look = words_integer_of(service, "last_look");
@@ -197,6 +197,6 @@ void cli_print_service(FILE *out, const api_options *options)
             problem ? problem : "");
     add_left(service, &text);
     if (words_is(service, WORDS_OBJECT))
-        fprintf(out, "%s\n", text.text);
+        words_add(notes, words_text(text.text));
     words_free(service);
 }

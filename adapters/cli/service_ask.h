@@ -57,7 +57,7 @@ int cli_let_service_go(const api_options *options, cpubind_ask ask, api_bound *b
  * `warnings`, unless NULL, says why where one should be there. */
 words_value *cli_service_json(const api_options *options, words_value *warnings);
 
-/* Prints one line about the service, if it can be asked. */
-void cli_print_service(FILE *out, const api_options *options);
+/* Adds one line about the service, if it can be asked. */
+void cli_note_service(words_value *notes, const api_options *options);
 
 #endif /* CPUBIND_CLI_SERVICE_ASK_H */

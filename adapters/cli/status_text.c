@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "../model/vendor.h"
+#include "measure_result.h"
 #include "output.h"
+#include "service_ask.h"
 
 /* == Words ================================================================== */
 
@@ -446,6 +448,8 @@ int cli_print_status(const cli_status *s)
                         &s->status.device[i]);
     add_summary(summary, &s->status);
     add_gaps(summary, s);
+    cli_note_service(summary, s->options);
+    cli_note_last_measure(summary, s->options);
     words_set(report, "notes", notes);
     words_set(report, "summary", summary);
     return cli_print_text(text_view, report);

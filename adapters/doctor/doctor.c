@@ -154,14 +154,12 @@ const cpubind_doctor_check *cpubind_doctor_check_at(int32_t i)
 
 const char *cpubind_severity_word(cpubind_severity severity)
 {
-    switch (severity) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_SEVERITY_##name:                                                              \
-        return word;
+    static const char *const words[] = {
+#define CPUBIND_X(name, word) word,
         CPUBIND_SEVERITY_LIST(CPUBIND_X)
 #undef CPUBIND_X
-    }
-    return "?";
+    };
+    return words[severity];
 }
 
 /* Makes an examination about the devices of one kind: their facts, plan and workers. */

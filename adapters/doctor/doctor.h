@@ -29,9 +29,10 @@ typedef enum cpubind_severity {
 #define CPUBIND_X(name, word) CPUBIND_SEVERITY_##name,
     CPUBIND_SEVERITY_LIST(CPUBIND_X)
 #undef CPUBIND_X
+        CPUBIND_SEVERITY_COUNT
 } cpubind_severity;
 
-/* "severe"; "?" for a number that is no severity. Static storage. */
+/* "severe". Static storage. */
 const char *cpubind_severity_word(cpubind_severity severity);
 
 /* A check. Static texts. */

@@ -24,7 +24,7 @@ enum {
 typedef struct column {
     const char *key, *head;
     int n_key, n_head, is_outer;
-    char mark; /* '~', '%', '?' or NUL */
+    char mark; /* '~', '%', '?', '!' or NUL */
 } column;
 
 /* Where "b" of "a.b" begins. */
@@ -45,7 +45,7 @@ static int read_columns(const char *keys, column *out)
         *c = (column){.key = at, .n_key = n_key, .is_outer = *at == '^'};
         c->key += c->is_outer;
         c->n_key -= c->is_outer;
-        if (c->n_key > 0 && strchr("~%?", c->key[c->n_key - 1]))
+        if (c->n_key > 0 && strchr("~%?!", c->key[c->n_key - 1]))
             c->mark = c->key[--c->n_key];
         c->head = n_key < len ? at + n_key + 1 : last_word(c->key, c->n_key);
         c->n_head = n_key < len ? len - n_key - 1 : (int)(c->key + c->n_key - c->head);
@@ -345,14 +345,27 @@ static int fill(table *t, int is_counted)
         words_free(number);
         t->n_line += n_alike > 0;
     }
-    for (int32_t i = 0; i < t->n_line * n; i++) {
-        const int32_t width = cell[i] ? count_characters(cell[i], strlen(cell[i])) : 0;
+    for (int32_t i = 0; i < t->n_line * n; i++)
         is_whole &= cell[i] != NULL;
-        t->width[i % n] = width > t->width[i % n] ? width : t->width[i % n];
-    }
     t->cell = cell;
     t->n_column = n;
     return is_whole;
+}
+
+/* Measures the columns. One that no row has once they are counted is left out: it has no
+ * width. */
+static void measure(table *t)
+{
+    for (int k = 0; k < t->n_column; k++) {
+        int is_there = 0;
+        for (int32_t i = 1; i < t->n_line; i++)
+            is_there |= strcmp(t->cell[i * t->n_column + k], "-") != 0;
+        for (int32_t i = 0; is_there && i < t->n_line; i++) {
+            const char *text = t->cell[i * t->n_column + k];
+            const int32_t width = count_characters(text, strlen(text));
+            t->width[k] = width > t->width[k] ? width : t->width[k];
+        }
+    }
 }
 
 static int is_list(const table *t, int at)
@@ -369,7 +382,7 @@ static void fit(table *t, int32_t columns)
     for (int again = 0; again < t->n_column; again++) {
         int32_t sum = -2, widest = -1;
         for (int k = 0; k < t->n_column; k++) {
-            sum += t->width[k] + 2;
+            sum += t->width[k] > 0 ? t->width[k] + 2 : 0;
             if (t->width[k] > LEAST_WIDTH && is_list(t, k) &&
                 (widest < 0 || t->width[k] > t->width[widest]))
                 widest = k;
@@ -388,7 +401,7 @@ static void put_row(api_out *to, const table *t, char **cell)
     const char *at[MAX_KEYS + 1];
     int is_end = 0;
     for (int k = 0; k < t->n_column; k++)
-        at[k] = cell[k];
+        at[k] = t->width[k] > 0 ? cell[k] : "";
     while (!is_end) {
         int32_t blanks = 0;
         is_end = 1;
@@ -396,7 +409,8 @@ static void put_row(api_out *to, const table *t, char **cell)
             const size_t n = line_length(at[k], t->width[k]);
             if (n > 0)
                 api_put(to, "%*s%.*s", (int)blanks, "", (int)n, at[k]);
-            blanks = (n > 0 ? 0 : blanks) + t->width[k] - count_characters(at[k], n) + 2;
+            if (t->width[k] > 0)
+                blanks = (n > 0 ? 0 : blanks) + t->width[k] - count_characters(at[k], n) + 2;
             blanks = blanks < 0 ? 1 : blanks;
             at[k] += n;
             at[k] += strspn(at[k], " ");
@@ -413,6 +427,8 @@ static void put_table(api_out *to, const words_view *view, const words_value *re
     choose_columns(&t, view->keys);
     if (t.n_column > 0)
         is_whole &= fill(&t, view->shown == WORDS_COUNTED);
+    if (is_whole)
+        measure(&t);
     if (is_whole && to->columns > 0)
         fit(&t, to->columns);
     for (int32_t i = 0; is_whole && i < t.n_line; i++)
@@ -440,7 +456,7 @@ static void put_block(api_out *to, const char *keys, const words_value *object)
         char *head = head_text(&c[k]);
         if (text && head) {
             api_put(to, "%-*s  ", width, head);
-            put_indented(to, text, width + 2, to->columns);
+            put_indented(to, text, width + 2, c[k].mark == '!' ? 0 : to->columns);
         }
         to->is_short |= !head || (has(value) && !text);
         free(text);

@@ -19,8 +19,9 @@ typedef enum words_shown {
 
 /* One part of a text. `keys` are blank-separated: "key", "a.b", "key=head" with "_" for blanks;
  * "^key" of the object around the array, "key~" a number of bytes, "key%" a list with strides
- * as taskset takes it, "key?" may differ in rows that are counted as one. Of a WORDS_NOTE it is
- * a text, in which "{key}" and "{key~}" stand for values. The last row of a view has no keys.
+ * as taskset takes it, "key?" may differ in rows that are counted as one, "key!" of a block
+ * stays in one line, as a command that is copied must. Of a WORDS_NOTE it is a text, in which
+ * "{key}" and "{key~}" stand for values. The last row of a view has no keys.
  */
 typedef struct words_view {
     words_shown shown;

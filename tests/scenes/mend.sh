@@ -72,16 +72,24 @@ restores() {
     says 0 "" "$CPUBIND" doctor --restore && is_as before && [ ! -e $record ]
 }
 
+# A row of a table, as a pattern.
+printed() {
+    grep -q -e "$1" "$out/said" && return 0
+    echo "not printed: $1"
+    return 1
+}
+
 # -- Well ------------------------------------------------------------------------
 
 makes_changes_and_puts_them_back() {
-    doctor 1 "mend" && is_as before && doctor 1 "would" --fix --dry-run && is_as before && fixes &&
-        said "$numa: 1 -> 0" && said "interrupt 401 for irqbalance: free -> banned" &&
+    doctor 1 "mend" && is_as before && doctor 1 "$numa" --fix --dry-run && is_as before && fixes &&
+        printed "^autonuma  *file  *$numa  *1  *0  *made  *1$" &&
+        printed "^irqbalance  *ban  *-  *-  *-  *made  *3$" && said "4 mended, 1 to mend: 1 severe" &&
         state >"$out/after" &&
         [ "$(cat $numa) $(cat $cpu/cpu146/cpufreq/scaling_governor)" = "0 performance" ] &&
         is_at pt_a $main && is_at pt_b $main &&
         [ "$(cat /proc/irq/402/smp_affinity_list)" = 145 ] &&
-        grep -qx 401 "$daemon/bans" && restores && said "put back $numa: 0 -> 1" && restores
+        grep -qx 401 "$daemon/bans" && restores && printed "^file  *$numa  *1  *0  *put back  *1$" && restores
 }
 
 # A second --fix keeps what was before the first.
@@ -100,7 +108,7 @@ says_it_in_json() {
 
 leaves_what_somebody_has_changed() {
     fixes && echo 2 >$numa &&
-        says 0 "was left: it has changed since, to 2" "$CPUBIND" doctor --restore &&
+        says 0 "left: it has changed since" "$CPUBIND" doctor --restore &&
         [ "$(cat $numa)" = 2 ] && [ ! -e $record ] && echo 1 >$numa && is_as before
 }
 
@@ -108,7 +116,7 @@ leaves_what_somebody_has_changed() {
 # what was before doctor came is there again after its restore.
 leaves_what_a_process_has() {
     fixes && says 0 "" apply --npu 0 --irqbalance ban --thread pt_b=150 &&
-        says 0 "a process is bound that uses it, and its restore puts it back" "$CPUBIND" doctor --restore &&
+        says 0 "left: the restore of a process that is bound puts it back" "$CPUBIND" doctor --restore &&
         irqs_are_on 145 144 145 145 100 && grep -qx 401 "$daemon/bans" && is_at pt_b 150 &&
         is_at pt_a $main &&
         says 0 "" restore && is_as before && [ ! -e $record ]
@@ -134,7 +142,7 @@ forgets_what_has_ended() {
     fixes || return 1
     first=$worker
     end_worker
-    says 0 "is gone" "$CPUBIND" doctor --restore && [ ! -e $record ] && [ "$(cat $numa)" = 1 ]
+    says 0 "gone" "$CPUBIND" doctor --restore && [ ! -e $record ] && [ "$(cat $numa)" = 1 ]
     result=$?
     start_worker acl_thread pt_a pt_b &&
         sed -i "s/| $first /| $worker /" "$live/cmd/npu-smi-info.txt"
@@ -143,7 +151,7 @@ forgets_what_has_ended() {
 
 another_daemon_has_no_such_bans() {
     kill -STOP "$irqbalance"
-    doctor 4 "was refused: " --fix
+    doctor 4 "refused: " --fix
     result=$?
     kill -CONT "$irqbalance"
     [ $result -eq 0 ] && [ "$(cat $numa)" = 0 ] && restores
@@ -155,9 +163,9 @@ another_daemon_has_no_such_bans() {
 a_refusal_undoes_its_finding() {
     for fault in "cpu147/cpufreq/scaling_governor 5" "numa_balancing 30" "403/smp_affinity_list 5"; do
         echo "$fault" >"$out/refused"
-        CPUBIND_REFUSED=$out/refused doctor 4 "was refused: write" --fix || return 1
+        CPUBIND_REFUSED=$out/refused doctor 4 "refused: write" --fix || return 1
         case $fault in
-        cpu*) [ "$(cat $cpu/cpu146/cpufreq/scaling_governor)" = powersave ] && said "was undone" ;;
+        cpu*) [ "$(cat $cpu/cpu146/cpufreq/scaling_governor)" = powersave ] && said "undone" ;;
         numa*) [ "$(cat $numa)" = 1 ] && is_at pt_a $main ;;
         403*) [ "$(cat /proc/irq/401/smp_affinity_list)" = 100 ] && ! grep -qx 401 "$daemon/bans" ;;
         esac && restores || return 1
@@ -168,7 +176,7 @@ a_refusal_undoes_its_finding() {
 a_refused_restore_is_done_later() {
     for fault in "cpu147/cpufreq/scaling_governor 5" "numa_balancing 30" "403/smp_affinity_list 5"; do
         fixes && echo "$fault" >"$out/refused" || return 1
-        CPUBIND_REFUSED=$out/refused says 4 "could not be put back: write" "$CPUBIND" doctor --restore &&
+        CPUBIND_REFUSED=$out/refused says 4 "on record, could not be put back: write" "$CPUBIND" doctor --restore &&
             [ -e $record ] && restores || return 1
     done
 }

@@ -15,7 +15,7 @@ examine() { # exit status, more options
 
 finds() { # check ...; these are found, and no others
     exits 1 cpubind doctor --facts driver || return 1
-    sed -n 's/^\([a-z_]*\): [a-z]*$/\1/p' /run/said | sort -u >/run/found
+    sed -n 's/^fault  *\([a-z_]*\): [a-z]*$/\1/p' /run/said | sort -u >/run/found
     printf '%s\n' "$@" | sort -u | diff - /run/found && return 0
     cat /run/said
     return 1
@@ -23,15 +23,13 @@ finds() { # check ...; these are found, and no others
 
 finds_no_more() { # check
     cpubind doctor --facts driver >/run/said 2>&1
-    ! grep -A 2 "^$1: " /run/said
+    ! grep -A 2 "^fault  *$1: " /run/said
 }
 
 # Runs the command that doctor prints for a check.
 follow() { # check
     cpubind doctor --facts driver >/run/said 2>&1
-    sed -n "/^$1: /,/^\$/p" /run/said | awk '
-        /^  mend / { on = 1; sub(/^  mend/, "") }
-        on { print; if ($0 !~ /\\$/) exit }' >/run/printed
+    sed -n "/^fault  *$1: /,/^\$/s/^mend  *//p" /run/said | head -n 1 >/run/printed
     cat /run/printed
     [ -s /run/printed ] && sh /run/printed
 }

@@ -277,7 +277,7 @@ finds_in() { # view, check ...
     of=$1
     shift
     exits 1 seen_by "$of" cpubind doctor || return 1
-    sed -n 's/^\([a-z_]*\): [a-z]*$/\1/p' /run/said | sort -u >/run/found
+    sed -n 's/^fault  *\([a-z_]*\): [a-z]*$/\1/p' /run/said | sort -u >/run/found
     printf '%s\n' "$@" | diff - /run/found && return 0
     cat /run/said
     return 1
