@@ -641,8 +641,8 @@ void api_add_no_device(int has_bus, api_text *out)
 {
     api_add(out, "%s",
             has_bus ? CPUBIND_WHY_NO_DEVICE
-                "; name one with --pci ADDRESS or --class CLASS, as "
-                "lspci -Dnn prints them"
+                "; name one as lspci -D prints it, with --device ADDRESS, or plan CPU workers: "
+                "cpubind plan --cpu-workers N; cpubind plan --fixture NAME shows another host"
                     : CPUBIND_WHY_NO_BUS "; show the container the host's /sys, or give a "
                                          "snapshot that has it with --root DIR");
 }
@@ -657,10 +657,6 @@ static void explain_no_npu_smi(const refusal *r, api_text *out)
     if (!is_prefix(r->p->what, "npu-smi") && q->type == CPUBIND_TYPE_AUTO && !q->device &&
         q->origin == CPUBIND_ORIGIN_AUTO) { /* nothing speaks of NPUs */
         api_add_no_device(is_prefix(r->p->what, CPUBIND_WHY_NO_DEVICE), out);
-        if (options->command == API_PLAN)
-            api_add(out, "; a host without accelerators has CPU workers: --cpu-workers N");
-        if (options->command == API_PLAN && is_live)
-            api_add(out, "; of another host, --fixture NAME or --root DIR shows the plan");
         return;
     }
     if (is_live && is_of_workers)

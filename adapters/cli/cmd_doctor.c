@@ -295,7 +295,9 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
             fprintf(stderr, "cpubind: %s\n", why.text);
         } else if (!bus->is_alone && planned->code != CPUBIND_PROBLEM_NONE) {
             api_explain(planned, options, &why);
-            fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
+            fprintf(stderr, "cpubind: %s%s\n",
+                    planned->code == CPUBIND_PROBLEM_NO_NPU_SMI ? "" : "there is no plan: ",
+                    why.text);
         }
     }
     if (report->n_finding > cli_count_fixed(fixed, report->n_finding) || report->n_more > 0)

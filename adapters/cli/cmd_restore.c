@@ -31,10 +31,13 @@ static int print_outcome(const api_options *options, const api_bound *bound)
     if (!bound->pid)
         printf("processes that have ended: put back\n");
     else
-        printf("process %d: %s\n", (int)bound->pid,
+        printf("process %d: %s%s\n", (int)bound->pid,
                report->n > 0      ? "put back"
                : report->is_alive ? "there is nothing to put back"
-                                  : "it has ended; there is nothing to put back");
+                                  : "it has ended; there is nothing to put back",
+               report->n > 0 || options->all || options->is_ended || options->pid
+                   ? ""
+                   : "; of other workers: --pid N, or all, as in: cpubind restore --all");
     (void)cli_print_items(bound, report, 0);
     cli_warn_outcome(bound, report);
     return API_DONE;

@@ -349,15 +349,16 @@ static const char *binding_conflict(const api_options *o, enum api_command comma
         return api_device_conflict(o);
     if (!api_names_device(o) && !o->request.has_rank && command == API_APPLY && !o->pid &&
         !api_asks_for_devices(o))
-        return "say which device: --device NAME, such as npu3 or gpu0, or --rank N among the "
-               "visible ones; or with --pid N which process, and the device that it uses is "
-               "found";
+        return "say which workers: --all, those of the host; --pid N, one; --pid N --tree, "
+               "those below it; or --device NAME or --rank N for this shell, as in: "
+               "cpubind apply --all";
     if (cli_numa_conflict(o))
         return cli_numa_conflict(o);
     if (!api_names_device(o) && !o->request.has_rank && command == API_RUN && !o->numa_bind &&
         !o->is_auto && o->topo.n_named != 1)
-        return "say which device: --device NAME, such as npu3 or gpu0, or --rank N among the "
-               "visible ones";
+        return "say which device: --tree, all that it starts, each on its own; --auto, by the "
+               "rank of its launcher; --device NAME or --rank N, as in: cpubind run --tree -- "
+               "vllm serve MODEL";
     if (o->request.n_process > 1 && !o->has_index)
         return "say which of the --processes this one is: --index I, from 0 on";
     if (command == API_APPLY && o->memory == CPUBIND_MEMORY_PREFER)
@@ -440,7 +441,7 @@ static const char *measure_conflict(const api_options *o)
 {
     if (!o->all == !o->pid)
         return "say which workers: --all, those of the host; --pid N, one; --pid N --tree, "
-               "those below it";
+               "those below it, as in: cpubind measure --all";
     if (o->tree && o->all)
         return "--tree is a process and all below it: name it with --pid N";
     if (o->has_memory && o->memory == CPUBIND_MEMORY_PREFER)

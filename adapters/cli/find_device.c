@@ -134,12 +134,14 @@ static int find_user(host_call *c, api_options *options, api_bound *bound, api_t
     return API_DONE;
 }
 
-/* Appends that verify has nothing to compare a process with. */
-static void add_unrecorded(const api_bound *bound, api_text *to)
+/* Appends that verify has nothing to compare a process with: who named none wants another. */
+static void add_unrecorded(const api_options *o, const api_bound *bound, api_text *to)
 {
     api_add(to,
             "nothing is on record of process %d; name the device that it drives: --device NAME",
             (int)bound->pid);
+    if (!o->pid)
+        api_add(to, ", or name workers, as in: cpubind verify --all");
 }
 
 int cli_find_device(api_options *o, api_bound *bound, api_text *why)
@@ -169,6 +171,8 @@ int cli_find_device(api_options *o, api_bound *bound, api_text *why)
         status = (int)cpubind_problem_exit(c.planned.code);
     } else if (status == API_DONE) {
         status = find_user(&c, o, bound, why);
+        if (status != API_DONE && o->command != API_VERIFY)
+            api_add(why, "; name the device with --device NAME");
     }
     if (status == API_DONE && o->one_npu < 0 && !bound->has_used && *recorded)
         name_device(o, bound, &cpubind_host_bind_plan(c.host)->facts, recorded);
@@ -177,12 +181,11 @@ int cli_find_device(api_options *o, api_bound *bound, api_text *why)
     if (status != API_DONE) {
         api_text all = {"", 0};
         if (o->command == API_VERIFY) {
-            add_unrecorded(bound, &all);
+            add_unrecorded(o, bound, &all);
             api_add(&all, "; %s", why->text);
             return cli_fail_plan(o, bound, API_REFUSED, &all);
         }
-        api_add(&all, "process %d: %s; name the device with --device NAME", (int)bound->pid,
-                why->text);
+        api_add(&all, "process %d: %s", (int)bound->pid, why->text);
         return cli_fail_plan(o, bound, status, &all);
     }
     return API_DONE;
@@ -255,7 +258,7 @@ int cli_find_unit(api_options *o, api_bound *bound, const api_text *list, int32_
     if (status != API_DONE)
         return status;
     if (o->command == API_VERIFY) {
-        add_unrecorded(bound, &why);
+        add_unrecorded(o, bound, &why);
         api_add(&why, "; ");
     }
     api_add(&why,
