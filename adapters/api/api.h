@@ -240,7 +240,7 @@ typedef struct api_options {
     uint64_t given, counted;
     char *conf_text, *conf_value[API_MAX_KEYS];
     int settings_status; /* run: why there are none; else 0 */
-    int help, version;   /* with one of them, no other option is checked */
+    int help, version;   /* with one of them, no other option is checked; help 2: -h */
 } api_options;
 
 /* Sets every option to its usual value. */

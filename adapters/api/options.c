@@ -892,7 +892,7 @@ const api_option api_option_rows[] = {
          "they are those of this host"),
     TEXT("fixture", "NAME", HOST, API_PLAN | API_DOCTOR | API_TOPO | API_STATUS,
          API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | API_STATUS | API_LIVE, fixture,
-         "a host of a corpus, such as a2-192cpu-8npu or gpu-2socket-8h100"),
+         "a host of a corpus, such as gpu-smt-apart-2a30 or a2-192cpu-8npu"),
     TEXT("db", "FILE", HOST, API_LIST | API_SHOW | API_EXPORT | API_REPLAY | API_GROUPS,
          (API_SERVICE | PLANNING | STORE | API_TOPO | API_STATUS) & ~(API_CAPTURE | CHANGING),
          db, "the corpus (default: the one installed with cpubind)"),
@@ -1033,7 +1033,7 @@ const api_option api_option_rows[] = {
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),
     FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
-    STORE_AT("help", NULL, OUTPUT, 0, EVERY, help, 'h', "print this"),
+    STORE_AT("help", NULL, OUTPUT, 0, EVERY, help, 'h', "print this; -h: the first of it"),
     STORE_AT("version", NULL, OUTPUT, 0, EVERY, version, 'V', "print the version"),
     {.dashed = NULL},
 };

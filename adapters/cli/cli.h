@@ -46,18 +46,20 @@ int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint
  * npu-smi would be lost. run restores the handler before exec. */
 void cli_reset_signals(void);
 
-/* The words of a command, such as "fixture replay", and what its help has before the options
- * and after them (or NULL). */
+/* The words of a command, such as "fixture replay", what its help has before the options and
+ * after them (or NULL), and two lines of examples. */
 typedef struct cli_help {
     enum api_command command;
     const char *words;
-    const char *text, *more;
+    const char *text, *more, *examples;
 } cli_help;
 
 /* The help of a command; for API_CASE the help of plan. */
 const cli_help *cli_help_of(enum api_command command);
 
-/* Prints the help of a command: its first options, the rest in groups, the formats. */
+/* Prints the help of a command: its first options and examples, on one screen; or these and
+ * the rest in groups, the formats. */
+void cli_print_screen_of(FILE *out, enum api_command command);
 void cli_print_help_of(FILE *out, enum api_command command, const struct cli_format *formats);
 
 /* Prints the list of commands, the exit statuses and variables, the list of `fixture`. */

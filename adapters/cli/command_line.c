@@ -333,6 +333,7 @@ int cli_parse(int argc, char **argv, enum api_command command, const cli_format 
             out->word[out->n_word++] = p.text; /* of argv, from its start */
         else if (!take_option(&r, &p))
             return 0;
+        out->help += strcmp(p.text, "-h") == 0;
         if (out->help || out->version)
             return 1;
     }
@@ -590,6 +591,10 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
     const int is_json = wants_json(argc, argv, command, formats);
     int status = API_USAGE;
     int good = cli_parse(argc, argv, command, formats, out, &why);
+    if (good && out->help > 1) {
+        cli_print_screen_of(stdout, command);
+        return API_DONE;
+    }
     if (good && out->help) {
         cli_print_help_of(stdout, command, formats);
         return API_DONE;

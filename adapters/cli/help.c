@@ -32,9 +32,10 @@ static const char main_help[] =
     "  capture      write all inputs of a plan of this host to a file or a corpus\n"
     "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
     "\n"
-    "Try: cpubind plan --fixture gpu-2socket-8h100    a captured host, no accelerator\n"
-    "     cpubind COMMAND --help                      the options of a command\n"
-    "     cpubind help environment                    exit statuses and variables\n";
+    "Try: cpubind plan --fixture gpu-smt-apart-2a30     a captured host with two GPUs\n"
+    "     cpubind doctor --fixture gpu-workers-4l40s    another one, with five faults\n"
+    "     cpubind COMMAND -h, or --help                 a screen, or all options\n"
+    "     cpubind help environment                      exit statuses and variables\n";
 
 static const char environment_help[] =
     "Exit status:\n"
@@ -99,40 +100,51 @@ static const cli_help helps[] = {
      "Prints which CPUs each device would get. Changes nothing.\n",
      "Formats for launchers have all ranks, in the order of the visible devices, or\n"
      "with --rank that one: taskset $(cpubind plan --rank 0 --format taskset) COMMAND.\n"
-     "Those of OpenMP have the main CPUs, the others the whole pool. All formats:\n"},
+     "Those of OpenMP have the main CPUs, the others the whole pool. All formats:\n",
+     "  cpubind plan --explain gpu0                why it gets these CPUs\n"
+     "  cpubind plan --fixture gpu-smt-apart-2a30  another host\n"},
     {API_APPLY, "apply",
      "Usage: cpubind apply --pid N | --device NAME | --rank N | --all [OPTION...]\n"
      "Moves the threads of a process, the interrupts of its device and its memory to\n"
      "where the plan puts them, or undoes all. restore undoes all but memory.\n",
-     NULL},
+     NULL,
+     "  cpubind apply --all              all workers of the host\n"
+     "  cpubind apply --pid 4711 --tree  a server and the workers below it\n"},
     {API_RUN, "run",
      "Usage: cpubind run --device NAME|--rank N|--auto|--numa-bind [...] -- COMMAND...\n"
      "Binds itself, then executes the command in its place: signals and exit status\n"
-     "are those of the command. Exits with 127 if there is no such command, with 126\n"
-     "if it cannot be executed (the binding is undone), with 125 if cpubind fails.\n",
+     "are those of the command, or 125 to 127: cpubind help environment.\n",
      "Children of the command inherit its CPUs: start one process for each device,\n"
      "each with a run of its own, or all below one with --tree. Threads get names\n"
      "later: use apply --watch for --thread. restore undoes it. By --numa-bind memory\n"
      "is bound to the node, else prefers it, else comes from any node; each fallback\n"
-     "is a warning, with --strict a failure.\n"},
+     "is a warning, with --strict a failure.\n",
+     "  cpubind run --tree -- vllm serve MODEL  each worker to its device\n"
+     "  cpubind run --device gpu0 -- ./train    one process\n"},
     {API_VERIFY, "verify",
      "Usage: cpubind verify [--pid N | --all] [--device NAME | --rank N] [OPTION...]\n"
      "Prints where each thread, each interrupt and the memory of a process are, and\n"
      "where they belong; exits with 1 if one is elsewhere. Without a device it\n"
      "compares with the record of apply or run. Changes nothing.\n",
-     NULL},
+     NULL,
+     "  cpubind verify --all       all workers of the host\n"
+     "  cpubind verify --pid 4711  one process\n"},
     {API_RESTORE, "restore",
      "Usage: cpubind restore [--pid N | --all [--service] | --ended]\n"
      "Restores threads, interrupts and irqbalance as they were before apply or run.\n"
      "Whatever somebody else has moved since stays; memory stays where it is.\n",
-     NULL},
+     NULL,
+     "  cpubind restore --all       all, those that have ended too\n"
+     "  cpubind restore --pid 4711  one process\n"},
     {API_STATUS, "status",
      "Usage: cpubind status [--watch [SECONDS]] [OPTION...]\n"
      "Prints every device of this host: its pool, its interrupts, the processes that\n"
      "use it, and where their threads and memory are: right, elsewhere, or unbound (on\n"
      "all CPUs). A process that is bound is compared with its record, another one with\n"
      "the plan. Changes nothing; as root it sees all processes.\n",
-     "Exit status: 0 all is right, 1 something is elsewhere or unbound, 3 unreadable.\n"},
+     "Exit status: 0 all is right, 1 something is elsewhere or unbound, 3 unreadable.\n",
+     "  cpubind status --watch 5                    a line for each change\n"
+     "  cpubind status --fixture gpu-workers-4l40s  another host\n"},
     {API_MEASURE, "measure",
      "Usage: cpubind measure --all | --pid N [--tree] [OPTION...]\n"
      "Says whether a binding helps: moves running workers to and fro between two\n"
@@ -140,13 +152,17 @@ static const cli_help helps[] = {
      "figure which side is better, with its doubt. At the end, and after a signal, all\n"
      "is as it was; after kill -9 cpubind restore --all puts it back.\n",
      "Exit status: 0 better, or no difference that one can see; 1 worse, or refused;\n"
-     "3 not judged. --quiet prints one line.\n"},
+     "3 not judged. --quiet prints one line.\n",
+     "  cpubind measure --all              all workers of the host\n"
+     "  cpubind measure --pid 4711 --tree  a server and the workers below it\n"},
     {API_DOCTOR, "doctor",
      "Usage: cpubind doctor [OPTION...]\n"
      "Finds what on this host is against a good placement. Prints of each fault the\n"
      "evidence, what it costs, and the command that mends it.\n",
      "Exit status: 0 nothing to mend, 1 something to mend, 3 the host is unreadable,\n"
-     "4 a change was refused.\n"},
+     "4 a change was refused.\n",
+     "  cpubind doctor --fix --dry-run              what it would change at once\n"
+     "  cpubind doctor --fixture gpu-workers-4l40s  a host with five faults\n"},
     {API_SERVICE, "service",
      "Usage: cpubind service [--config FILE] [OPTION...]\n"
      "       cpubind service --check [FILE]\n"
@@ -156,29 +172,39 @@ static const cli_help helps[] = {
      "systemctl start cpubind. SIGHUP reads the file again; if the file is wrong, the\n"
      "old settings stay. SIGTERM ends the service, and all processes stay bound,\n"
      "unless the settings have restore-at-end = yes.\n",
-     NULL},
+     NULL,
+     "  cpubind service --check        whether /etc/cpubind.conf is right\n"
+     "  cpubind service --config FILE  by other settings, on a terminal\n"},
     {API_TOPO, "topo",
      "Usage: cpubind topo [OPTION...]\n"
      "Prints the accelerators of a host, of any vendor: the node and the CPUs near\n"
      "each, and which of them this process sees. Changes nothing.\n",
-     NULL},
+     NULL,
+     "  cpubind topo --nics                        network cards, too\n"
+     "  cpubind topo --fixture gpu-smt-apart-2a30  another host\n"},
     {API_CAPTURE, "capture",
      "Usage: cpubind capture -o DIR | --db FILE --name NAME [OPTION...]\n"
      "Writes the files and the outputs of npu-smi that a plan is made from, and the\n"
      "plan itself as an expectation; then plans from the files that were written, and\n"
      "exits with 1 if the two plans differ.\n",
-     NULL},
+     NULL,
+     "  cpubind capture -o ticket.host --redact  this host, in one file\n"
+     "  cpubind capture --root COPY -o DIR       of a copy of /proc and /sys\n"},
     {API_LIST, "fixture list",
      "Usage: cpubind fixture list [--db FILE] [--json]\n"
      "Prints a table: name, product, online CPUs, nodes with CPUs, NPUs of npu-smi,\n"
      "origin (captured, documented, synthetic), and how many plans and refusals are\n"
      "expected.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture list            the hosts that come with cpubind\n"
+     "  cpubind fixture list --db FILE  those of a corpus of yours\n"},
     {API_SHOW, "fixture show",
      "Usage: cpubind fixture show NAME [INPUT] [--db FILE] [--json]\n"
      "Prints a host, its inputs and its expectations; or the bytes of one input, such\n"
      "as cmd/npu-smi-info-m.txt, unchanged.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture show gpu-none                   what it is, and its inputs\n"
+     "  cpubind fixture show gpu-none proc/self/status  the bytes of one input\n"},
     {API_IMPORT, "fixture import",
      "Usage: cpubind fixture import DIR... --db FILE [--replace] [--shapes]\n"
      "Adds hosts to a corpus: host.txt, expect/CASE.json, and the inputs. DIR is a\n"
@@ -187,17 +213,23 @@ static const cli_help helps[] = {
      "With --shapes a host that cannot be read is left out, and said; one whose\n"
      "capture is the same as before is not read again. A copy of /proc and /sys\n"
      "becomes a host folder with: cpubind capture --root COPY -o DIR\n",
-     NULL},
+     NULL,
+     "  cpubind fixture import ticket.host --db FILE   one host\n"
+     "  cpubind fixture import DIR --db FILE --shapes  a fleet, for fixture groups\n"},
     {API_EXPORT, "fixture export",
      "Usage: cpubind fixture export NAME DIR [--db FILE] [--replace]\n"
      "Writes a host as a folder, or as a file when DIR ends in .host or .host.gz,\n"
      "whole or not at all.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture export gpu-none DIR                as a folder\n"
+     "  cpubind fixture export NAME ticket.host --db FILE  as one file\n"},
     {API_REPLAY, "fixture replay",
      "Usage: cpubind fixture replay [NAME...] [--db FILE] [--format FORMAT]\n"
      "Plans every host again, with the arguments of each of its expectations, and says\n"
      "what differs. Exits with 0 if nothing does, and with 1 if something does.\n",
-     "All formats:\n"},
+     "All formats:\n",
+     "  cpubind fixture replay                           the hosts of cpubind\n"
+     "  cpubind fixture replay --db FILE --format junit  for a CI\n"},
     {API_ACCEPT, "fixture accept",
      "Usage: cpubind fixture accept NAME [CASE...] --db FILE | --dry-run\n"
      "       cpubind fixture accept NAME CASE --db FILE -- ARGUMENT...\n"
@@ -205,23 +237,31 @@ static const cli_help helps[] = {
      "plans as expectations, with the keys that these name, and the quality. With\n"
      "arguments of plan after --, such as --rank 1, it stores a new case or replaces\n"
      "the old one, with all keys. Read the differences first: --dry-run.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture accept NAME --db FILE --dry-run  what differs\n"
+     "  cpubind fixture accept NAME --db FILE            and stores it\n"},
     {API_REMOVE, "fixture remove",
      "Usage: cpubind fixture remove NAME [CASE...] --db FILE [--dry-run]\n"
      "Removes a host with its inputs and expectations; with CASE these expectations\n"
      "alone. Either all of it is removed, or the corpus is unchanged. It cannot be\n"
      "undone: cpubind fixture export NAME DIR keeps a host as a folder.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture remove NAME --db FILE       a host\n"
+     "  cpubind fixture remove NAME CASE --db FILE  one expectation of it\n"},
     {API_RENAME, "fixture rename",
      "Usage: cpubind fixture rename NAME NEW --db FILE\n"
      "Gives a host another name; its inputs and expectations stay.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture list --db FILE             the names that there are\n"
+     "  cpubind fixture rename NAME NEW --db FILE  another one for a host\n"},
     {API_GROUPS, "fixture groups",
      "Usage: cpubind fixture groups [--db FILE] [--json]\n"
      "Prints the hosts of one shape together (devices, nodes, cores, allowed CPUs,\n"
      "versions, plan), which of these differ in the other groups, the figures of their\n"
      "plans, and what doctor finds from their captures.\n",
-     NULL},
+     NULL,
+     "  cpubind fixture groups --db FILE         the hosts of a fleet\n"
+     "  cpubind fixture groups --db FILE --json  for a program\n"},
 };
 
 const cli_help *cli_help_of(enum api_command command)
@@ -326,6 +366,14 @@ static void print_names(FILE *out, enum api_command command, const char *title,
         putc('\n', out);
 }
 
+void cli_print_screen_of(FILE *out, enum api_command command)
+{
+    const cli_help *help = cli_help_of(command);
+    fprintf(out, "%s\n%s", help->text, help->examples);
+    print_group(out, command, API_GROUP_COMMAND, 1);
+    fprintf(out, "\nAll options: cpubind %s --help\n", help->words);
+}
+
 void cli_print_help_of(FILE *out, enum api_command command, const cli_format *formats)
 {
     const cli_help *help = cli_help_of(command);
@@ -346,6 +394,7 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
         width = strlen(f->word) > width ? strlen(f->word) : width;
     for (const cli_format *f = formats; f && f->word; f++)
         fprintf(out, "%*s%-*s  %s\n", TEXT_AT, "", (int)width, f->word, f->what);
+    fprintf(out, "\nExamples:\n%s", help->examples);
 }
 
 void cli_print_version(void)

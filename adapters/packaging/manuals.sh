@@ -269,7 +269,7 @@ options_of() { # commands, which are words of cpubind
         printf '## cpubind %s\n' "$words"
         # Words are split on purpose.
         # shellcheck disable=SC2086
-        "$command" $words --help
+        "$command" $words --help | sed '/^Examples:$/,$d'
     done | markdown_of_help
 }
 
