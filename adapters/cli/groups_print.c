@@ -17,144 +17,6 @@ static const char *property(const cli_fleet_group *group, int32_t which)
     return group->host->property[which];
 }
 
-/* Appends the devices of a group: "8 a2"; "-" where none is known. */
-static void add_devices(const cli_fleet_group *group, api_text *to)
-{
-    const int32_t n = cli_shape_items(property(group, CLI_SHAPE_devices));
-    if (n == 0)
-        api_add(to, "-");
-    else
-        api_add(to, "%d %s", (int)n, property(group, CLI_SHAPE_products));
-}
-
-/* Appends a figure of the plan; "-" where it is not known. */
-static void add_figure(const cli_fleet_group *group, const char *key, const char *unit,
-                       api_text *to)
-{
-    int32_t len = 0;
-    const char *value = cli_shape_item(property(group, CLI_SHAPE_quality), key, &len);
-    if (!value || *value == '-')
-        api_add(to, "-");
-    else
-        api_add(to, "%.*s%s", (int)len, value, unit);
-}
-
-static const char *or_dash(const char *text)
-{
-    return *text ? text : "-";
-}
-
-static int32_t shown(const cli_fleet *fleet)
-{
-    return fleet->n_group < MAX_SHOWN ? fleet->n_group : MAX_SHOWN;
-}
-
-/* == Text =================================================================== */
-
-static void put_groups(api_out *out, const cli_fleet *fleet)
-{
-    static const char *const heads[] = {"group",  "hosts", "devices", "CPUs",  "nodes", "SMT",
-                                        "kernel", "near",  "far",     "split", "idle",  "plan"};
-    static const struct {
-        const char *key, *unit;
-    } figures[] = {{"near_percent", " %"}, {"far", ""}, {"split_cores", ""}, {"idle", ""}};
-    api_table table = {.n_column = sizeof heads / sizeof *heads};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        api_cell(&table, "%s", heads[i]);
-    for (int32_t i = 0; i < shown(fleet); i++) {
-        const cli_fleet_group *g = &fleet->group[i];
-        const char *kernel = property(g, CLI_SHAPE_kernel);
-        api_text devices = {"", 0};
-        add_devices(g, &devices);
-        api_cell_number(&table, i + 1);
-        api_cell_number(&table, g->n);
-        api_cell(&table, "%.24s", devices.text);
-        api_cell(&table, "%s", or_dash(property(g, CLI_SHAPE_cpus)));
-        api_cell_number(&table, cli_shape_items(property(g, CLI_SHAPE_nodes)));
-        api_cell(&table, "%s", or_dash(property(g, CLI_SHAPE_smt)));
-        api_cell(&table, "%.*s", *kernel ? (int)strcspn(kernel, " ") : 1, or_dash(kernel));
-        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
-            api_text figure = {"", 0};
-            add_figure(g, figures[k].key, figures[k].unit, &figure);
-            api_cell(&table, "%s", figure.text);
-        }
-        const char *error = property(g, CLI_SHAPE_error);
-        api_cell(&table, "%.*s", *error ? (int)strcspn(error, ":") : (int)strlen("reference"),
-                 *error ? error : or_dash(property(g, CLI_SHAPE_rules)));
-    }
-    api_put_table(out, &table);
-    if (shown(fleet) < fleet->n_group)
-        api_put(out, "and %d more groups, which --json has\n",
-                (int)(fleet->n_group - shown(fleet)));
-}
-
-/* The hosts of each group, with the properties in which they differ from those of another. */
-static void put_hosts(api_out *out, const cli_fleet *fleet)
-{
-    api_table table = {.n_column = 4};
-    api_cell(&table, "group");
-    api_cell(&table, "like");
-    api_cell(&table, "but for");
-    api_cell(&table, "hosts");
-    for (int32_t i = 0; i < shown(fleet); i++) {
-        const cli_fleet_group *g = &fleet->group[i];
-        api_text differs = {"", 0}, names = {"", 0};
-        for (int32_t k = 0; g->base >= 0 && k < CLI_SHAPES; k++)
-            if (g->differs >> k & 1)
-                api_add(&differs, "%s%s", differs.len ? ", " : "", cli_shape_name(k));
-        (void)cli_fleet_names(g, -1, &names);
-        api_cell_number(&table, i + 1);
-        if (g->base < 0)
-            api_cell(&table, "-");
-        else
-            api_cell_number(&table, g->base + 1);
-        api_cell(&table, "%s", or_dash(differs.text));
-        api_cell(&table, "%s", names.text);
-    }
-    api_put_text(out, "\n");
-    api_put_table(out, &table);
-}
-
-/* What doctor finds, by its checks and the groups that have it. */
-static void put_findings(api_out *out, const cli_fleet *fleet)
-{
-    api_table table = {.n_column = 4};
-    int n = 0;
-    api_cell(&table, "finding");
-    api_cell(&table, "severity");
-    api_cell(&table, "group");
-    api_cell(&table, "hosts");
-    for (int32_t i = 0; i < cpubind_doctor_checks() && i < CLI_MAX_CHECKS; i++)
-        for (int32_t k = 0; k < shown(fleet); k++) {
-            const cpubind_doctor_check *row = cpubind_doctor_check_at(i);
-            api_text names = {"", 0};
-            if (cli_fleet_names(&fleet->group[k], i, &names) == 0)
-                continue;
-            api_cell(&table, "%s", row->word);
-            api_cell(&table, "%s", cpubind_severity_word(row->severity));
-            api_cell_number(&table, k + 1);
-            api_cell(&table, "%s", names.text);
-            n++;
-        }
-    if (n == 0)
-        return;
-    api_put_text(out, "\n");
-    api_put_table(out, &table);
-}
-
-int cli_print_fleet(const cli_fleet *fleet)
-{
-    api_out out = {0};
-    api_put(&out, "%d %s in %d %s\n", (int)fleet->n_host, fleet->n_host == 1 ? "host" : "hosts",
-            (int)fleet->n_group, fleet->n_group == 1 ? "group" : "groups");
-    if (fleet->n_group > 0) {
-        put_groups(&out, fleet);
-        put_hosts(&out, fleet);
-        put_findings(&out, fleet);
-    }
-    return cli_print_out(stdout, &out);
-}
-
 /* == JSON =================================================================== */
 
 /* The names of the hosts of a group on which a check was found, or with -1 all. */
@@ -222,15 +84,86 @@ static words_value *group_json(const cli_fleet *fleet, int32_t i)
         properties_json(g), g->host->why, found_json(g), unknown_json(g), names_json(g, -1));
 }
 
-int cli_print_fleet_json(const cli_fleet *fleet)
+/* The first n groups. */
+static words_value *fleet_json(const cli_fleet *fleet, int32_t n)
 {
     words_value *groups = words_array(), *old = words_array();
-    for (int32_t i = 0; i < fleet->n_group; i++)
+    for (int32_t i = 0; i < n; i++)
         words_add(groups, group_json(fleet, i));
     for (int32_t i = 0; i < fleet->n_group; i++)
         for (int32_t k = 0; k < fleet->group[i].n; k++)
             if (fleet->group[i].host[k].is_old)
                 words_add(old, words_text(fleet->group[i].host[k].name));
-    return cli_print_json(stdout, words_make("cpubind:s hosts:i groups:v old:v",
-                                             CPUBIND_VERSION, (int)fleet->n_host, groups, old));
+    return words_make("cpubind:s hosts:i groups:v old:v", CPUBIND_VERSION, (int)fleet->n_host,
+                      groups, old);
+}
+
+int cli_print_fleet_json(const cli_fleet *fleet)
+{
+    return cli_print_json(stdout, fleet_json(fleet, fleet->n_group));
+}
+
+/* == Text =================================================================== */
+
+static const words_view text_view[] = {
+    {WORDS_NOTE, "summary", "{summary}"},
+    {WORDS_TABLE, "groups",
+     "group count=hosts devices properties.cpus=CPUs nodes properties.smt=SMT kernel "
+     "properties.quality.near_percent=near_% properties.quality.far "
+     "properties.quality.split_cores=split properties.quality.idle plan"},
+    {WORDS_NOTE, "n_more", "and {n_more} more groups, which --json has"},
+    {WORDS_TABLE, "groups", "group base=like differs=but_for names=hosts"},
+    {WORDS_TABLE, "findings", "finding severity group hosts"},
+    {0}};
+
+/* Adds what the text says of a group in short, and some of its names. */
+static void add_group_text(words_value *row, const cli_fleet_group *group)
+{
+    const char *error = property(group, CLI_SHAPE_error);
+    const char *kernel = property(group, CLI_SHAPE_kernel);
+    const words_value *properties = words_get(row, "properties");
+    const int32_t n_device = words_count(words_get(properties, "devices"));
+    api_text devices = {"", 0}, names = {"", 0};
+    if (n_device > 0)
+        api_add(&devices, "%d %s", (int)n_device, property(group, CLI_SHAPE_products));
+    (void)cli_fleet_names(group, -1, &names);
+    words_set(row, "devices", words_text(devices.text));
+    words_set(row, "nodes", words_number(words_count(words_get(properties, "nodes"))));
+    words_set(row, "kernel", words_text_of(kernel, strcspn(kernel, " ")));
+    words_set(row, "plan",
+              *error ? words_text_of(error, strcspn(error, ":"))
+                     : words_text(property(group, CLI_SHAPE_rules)));
+    words_set(row, "names", words_text(names.text));
+}
+
+/* What doctor finds, by its checks and the first n groups. */
+static words_value *findings_of(const cli_fleet *fleet, int32_t n)
+{
+    words_value *findings = words_array();
+    for (int32_t i = 0; i < cpubind_doctor_checks() && i < CLI_MAX_CHECKS; i++)
+        for (int32_t k = 0; k < n; k++) {
+            const cpubind_doctor_check *row = cpubind_doctor_check_at(i);
+            api_text names = {"", 0};
+            if (cli_fleet_names(&fleet->group[k], i, &names) > 0)
+                words_add(findings, words_make("finding:s severity:s group:i hosts:s",
+                                               row->word, cpubind_severity_word(row->severity),
+                                               (int)k + 1, names.text));
+        }
+    return findings;
+}
+
+int cli_print_fleet(const cli_fleet *fleet)
+{
+    const int32_t n = fleet->n_group < MAX_SHOWN ? fleet->n_group : MAX_SHOWN;
+    words_value *report = fleet_json(fleet, n);
+    api_text summary = {"", 0};
+    api_add(&summary, "%d %s in %d %s", (int)fleet->n_host,
+            fleet->n_host == 1 ? "host" : "hosts", (int)fleet->n_group,
+            fleet->n_group == 1 ? "group" : "groups");
+    for (int32_t i = 0; i < n; i++)
+        add_group_text(words_at(words_get(report, "groups"), i), &fleet->group[i]);
+    words_set(report, "summary", words_text(summary.text));
+    words_set(report, "n_more", words_number(fleet->n_group - n));
+    words_set(report, "findings", findings_of(fleet, n));
+    return cli_print_text(text_view, report);
 }

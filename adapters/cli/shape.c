@@ -112,8 +112,10 @@ static void read_error(const host_read *h, api_out *to)
  * devices makes no difference. */
 static void sort_items(api_out *list)
 {
-    const size_t n = list->text ? (size_t)cli_shape_items(list->text) : 0;
-    char **item = (char **)malloc((n + 1) * sizeof *item);
+    size_t n = 1;
+    for (const char *at = list->text; at && *at; at++)
+        n += *at == ';';
+    char **item = (char **)malloc(n * sizeof *item);
     char *copy = list->text ? strdup(list->text) : NULL, *rest = copy;
     if (n > 1 && item && copy) {
         for (size_t i = 0; i < n; i++)
@@ -537,26 +539,6 @@ static int next_item(const char **at, item *out)
         }
     *at = *end ? end + 1 : end;
     return 1;
-}
-
-int32_t cli_shape_items(const char *list)
-{
-    item one;
-    int32_t n = 0;
-    while (next_item(&list, &one))
-        n++;
-    return n;
-}
-
-const char *cli_shape_item(const char *list, const char *key, int32_t *len)
-{
-    item one;
-    while (next_item(&list, &one))
-        if (one.key_len == (int)strlen(key) && memcmp(one.key, key, strlen(key)) == 0) {
-            *len = one.value_len;
-            return one.value;
-        }
-    return NULL;
 }
 
 /* A value as a number, or as a string. */

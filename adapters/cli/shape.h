@@ -75,8 +75,4 @@ uint32_t cli_shape_differs(const char *const *own, const char *const *other);
  * 0 is null. NULL without memory. */
 words_value *cli_shape_json(int32_t property, const char *text);
 
-/* Items of a list, and the value of one; *len is that of the value. NULL: there is none. */
-int32_t cli_shape_items(const char *list);
-const char *cli_shape_item(const char *list, const char *key, int32_t *len);
-
 #endif /* CPUBIND_CLI_SHAPE_H */

@@ -34,7 +34,7 @@ adapters/words          1590    5600
 adapters/api            9051    1000
 adapters/doctor         2678    2000
 adapters/measure        2020    1700
-adapters/cli           13193    7500
+adapters/cli           13112    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          696     700

@@ -98,12 +98,12 @@ names_what_differs() {
         }
     done <<END
 3 1 cgroup node[0-9]+, node[0-9]+, node[0-9]+ and 3 more
-4 1 allowed, plan, quality node[0-9]+, .* and 2 more
+4 1 allowed,plan,quality node[0-9]+, .* and 2 more
 5 1 driver node[0-9]+, node[0-9]+, node[0-9]+ and node[0-9]+
-6 2 devices, nps, nodes, distances node[0-9]+, node[0-9]+ and node[0-9]+
+6 2 devices,nps,nodes,distances node[0-9]+, node[0-9]+ and node[0-9]+
 [89] 1 kernel node[0-9]+ and node[0-9]+
-[89] 2 smt, cpus, nodes, siblings, plan, quality node[0-9]+ and node[0-9]+
-10 2 devices, plan, quality node[0-9]+
+[89] 2 smt,cpus,nodes,siblings,plan,quality node[0-9]+ and node[0-9]+
+10 2 devices,plan,quality node[0-9]+
 autonuma moderate 1 node[0-9]+, node[0-9]+, node[0-9]+ and 9 more
 END
     grep -q '"why": "npu-smi info -m, line 1, column 1: npu-smi refused to answer' "$out/json"
