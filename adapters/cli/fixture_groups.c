@@ -140,12 +140,13 @@ int cli_groups(int argc, char **argv)
         return status;
     r = (reading){.options = &options};
     status = read_fleet(&r);
+    /* The corpus is in memory as a whole: the value of the groups comes after it. */
+    cli_close_corpus(&r.corpus);
     status = status == API_DONE ? print_groups(&r.fleet, &options)
                                 : cli_fail(&options, status, r.why.text);
     for (int32_t i = 0; i < r.n_unread; i++)
         free(r.unread[i]);
     free(r.unread);
-    cli_close_corpus(&r.corpus);
     cli_free_fleet(&r.fleet);
     cli_free_shape_reader(&r.reader);
     return status;
