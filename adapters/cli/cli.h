@@ -139,7 +139,6 @@ int cli_print_out(FILE *out, api_out *text);
 int cli_print_line(FILE *out, api_out *text);
 
 /* Prints all rows of a table and frees it. Returns 0 when memory ran out. */
-int cli_print_table(FILE *out, api_table *table);
 
 /* Prints the warnings of a plan on stderr; nothing when there is no plan. */
 void cli_print_warnings(const api_planned *planned);

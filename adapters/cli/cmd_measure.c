@@ -507,7 +507,7 @@ static int print_result(measurement *m, cli_measured *measured)
         status = cli_print_json(stdout, words_share(result)) ? API_DONE : cli_no_memory();
     else if (status == API_DONE && o->quiet)
         printf("%s\n", line.text);
-    else if (status == API_DONE && !cli_print_measure(stdout, result))
+    else if (status == API_DONE && !cli_print_measure(result))
         status = cli_no_memory();
     words_free(result);
     return status == API_DONE ? status_of(cpubind_judge_all(m->figure, measured->n_figure))

@@ -37,13 +37,6 @@ int cli_print_line(FILE *out, api_out *text)
     return cli_print_out(out, text);
 }
 
-int cli_print_table(FILE *out, api_table *table)
-{
-    api_out to = {0};
-    api_put_table(&to, table);
-    return cli_print_out(out, &to);
-}
-
 void cli_hear_warning(void *ctx, const char *code, const char *text)
 {
     (void)ctx;

@@ -111,19 +111,13 @@ static int is_judged(const words_value *figure)
            !is_verdict(figure, CPUBIND_VERDICT_NOT_JUDGED);
 }
 
-static void add_number(api_text *to, double value)
-{
-    const double size = value < 0 ? -value : value;
-    api_add(to, size >= 10000 ? "%.0f" : "%.4g", value);
-}
-
 /* "-42.9 to -40.1", with a sign in front of what is above 0 where is_signed. */
 static void add_range(api_text *to, const words_value *figure, const char *low,
                       const char *high)
 {
-    add_number(to, number_of(figure, low));
+    words_add_real(to, number_of(figure, low));
     api_add(to, " to ");
-    add_number(to, number_of(figure, high));
+    words_add_real(to, number_of(figure, high));
 }
 
 static const words_value *main_of(const words_value *result)
@@ -167,15 +161,15 @@ void cli_add_measure(const words_value *result, api_text *to)
         api_add(to, " in %d figure%s", (int)n, n == 1 ? "" : "s");
         if (has(main, "smallest")) {
             api_add(to, "; of %s, ", words_string_of(main, "name"));
-            add_number(to, number_of(main, "smallest"));
+            words_add_real(to, number_of(main, "smallest"));
             add_unit(to, main);
             api_add(to, " would have been seen");
         }
     } else {
         api_add(to, ": %s ", words_string_of(main, "name"));
-        add_number(to, number_of(main, "first"));
+        words_add_real(to, number_of(main, "first"));
         api_add(to, " -> ");
-        add_number(to, number_of(main, "second"));
+        words_add_real(to, number_of(main, "second"));
         add_unit(to, main);
         api_add(to, " (95 %% interval of the difference: ");
         add_range(to, main, "low", "high");
@@ -185,39 +179,33 @@ void cli_add_measure(const words_value *result, api_text *to)
 
 /* == As text ================================================================ */
 
-static void add_row(api_table *table, const words_value *figure)
+/* "better"; of a figure that is shown alone nothing. */
+static const char *verdict_of(const words_value *figure)
 {
-    api_text first = {"", 0}, second = {"", 0}, difference = {"", 0}, interval = {"", 0};
-    add_number(&first, number_of(figure, "first"));
-    add_number(&second, number_of(figure, "second"));
-    add_number(&difference, number_of(figure, "difference"));
-    add_range(&interval, figure, "low", "high");
-    api_cell(table, "%s", words_string_of(figure, "name"));
-    api_cell(table, "%s", words_string_of(figure, "unit"));
-    api_cell(table, "%s", first.text);
-    api_cell(table, "%s", second.text);
-    api_cell(table, "%s", has(figure, "difference") ? difference.text : "-");
-    api_cell(table, "%s", has(figure, "low") ? interval.text : "-");
-    api_cell(table, "%s",
-             is_verdict(figure, CPUBIND_VERDICT_SAME)    ? "no difference"
-             : is_verdict(figure, CPUBIND_VERDICT_SHOWN) ? "-"
-                                                         : words_string_of(figure, "verdict"));
+    return is_verdict(figure, CPUBIND_VERDICT_SAME)    ? "no difference"
+           : is_verdict(figure, CPUBIND_VERDICT_SHOWN) ? NULL
+                                                       : words_string_of(figure, "verdict");
 }
 
-static int print_table(FILE *out, const words_value *result)
+/* The figures that were counted on both sides, as rows of a table. */
+static words_value *rows_of(const words_value *result)
 {
-    const char *const heads[] = {"figure",           "unit",       side_of(result, 0),
-                                 side_of(result, 1), "difference", "95 % interval",
-                                 "verdict"};
-    api_table table = {.n_column = (int32_t)(sizeof heads / sizeof *heads)};
-    for (int32_t k = 0; k < table.n_column; k++)
-        api_cell(&table, "%s", heads[k]);
-    for (int32_t i = 0; i < words_count(words_get(result, "figures")); i++) {
-        words_value *figure = words_at(words_get(result, "figures"), i);
-        if (has(figure, "first") && has(figure, "second"))
-            add_row(&table, figure);
+    const words_value *figures = words_get(result, "figures");
+    words_value *rows = words_array();
+    for (int32_t i = 0; i < words_count(figures); i++) {
+        words_value *figure = words_at(figures, i), *row;
+        api_text interval = {"", 0};
+        if (!has(figure, "first") || !has(figure, "second"))
+            continue;
+        if (has(figure, "low"))
+            add_range(&interval, figure, "low", "high");
+        row = words_make("figure:s unit:s first:V second:V difference:V interval:w verdict:s",
+                         words_string_of(figure, "name"), words_string_of(figure, "unit"),
+                         words_get(figure, "first"), words_get(figure, "second"),
+                         words_get(figure, "difference"), interval.text, verdict_of(figure));
+        words_add(rows, row);
     }
-    return cli_print_table(out, &table);
+    return rows;
 }
 
 /* Whether two figures are not judged for the same reason. */
@@ -227,8 +215,8 @@ static int is_like(const words_value *a, const words_value *b)
            strcmp(words_string_of(a, "why"), words_string_of(b, "why")) == 0;
 }
 
-/* Prints which figures are not judged, one line for each reason. */
-static void print_unjudged(FILE *out, const words_value *result)
+/* Notes which figures are not judged, one line for each reason. */
+static void note_unjudged(words_value *notes, const words_value *result)
 {
     const words_value *figures = words_get(result, "figures");
     for (int32_t i = 0; i < words_count(figures); i++) {
@@ -246,7 +234,7 @@ static void print_unjudged(FILE *out, const words_value *result)
         }
         api_add(&line, ": %s: %s", has(figure, "first") ? "not judged" : "not counted",
                 words_string_of(figure, "why"));
-        fprintf(out, "%s\n", line.text);
+        words_add(notes, words_text(line.text));
     }
 }
 
@@ -273,62 +261,80 @@ static int side_at(const words_value *result, int32_t block)
     return block < (int32_t)strlen(order) ? order[block] == 'B' : -1;
 }
 
-/* Prints a digit for each block of a side, in the order of time: 0 the least value, 9 the
- * largest. */
-static void print_side(FILE *out, const words_value *result, const words_value *figure,
-                       int side)
+/* A digit for each block of a side, in the order of time: 0 the least value, 9 the largest. */
+static words_value *digits_of(const words_value *result, const words_value *figure, int side)
 {
     const words_value *blocks = words_get(figure, "blocks");
+    char digit[CPUBIND_BLOCKS_MAX + 1];
     double least = 0, most = 0;
+    int32_t n = 0;
     (void)range_of(figure, &least, &most);
-    fprintf(out, "  %-10s", side_of(result, side));
-    for (int32_t i = 0; i < words_count(blocks); i++) {
-        words_value *value = words_at(blocks, i);
+    for (; n < words_count(blocks) && n < CPUBIND_BLOCKS_MAX; n++) {
+        words_value *value = words_at(blocks, n);
         const double x = words_decimal(value);
         const int height = most > least ? (int)(9.5 * (x - least) / (most - least)) : 0;
-        putc(side_at(result, i) == side ? is_number(value) ? '0' + height : '-' : ' ', out);
+        digit[n] = ' ';
+        if (side_at(result, n) == side)
+            digit[n] = (char)(is_number(value) ? '0' + height : '-');
     }
-    putc('\n', out);
+    return words_text_of(digit, (size_t)n);
 }
 
-static void print_blocks(FILE *out, const words_value *result)
+/* The blocks of the figure that says most; null without any. */
+static words_value *blocks_of(const words_value *result)
 {
     const words_value *main = main_of(result);
     double least, most;
     api_text line = {"", 0};
     if (!main || !range_of(main, &least, &most))
-        return;
+        return words_null();
     api_add(&line, "%s in each block, from 0 (", words_string_of(main, "name"));
-    add_number(&line, least);
+    words_add_real(&line, least);
     api_add(&line, ") to 9 (");
-    add_number(&line, most);
+    words_add_real(&line, most);
     api_add(&line, ")");
-    fprintf(out, "\n%s:\n", line.text);
-    print_side(out, result, main, 0);
-    print_side(out, result, main, 1);
+    return words_make("blocks:s first:v second:v", line.text, digits_of(result, main, 0),
+                      digits_of(result, main, 1));
 }
 
-int cli_print_measure(FILE *out, const words_value *result)
+static words_value *made_of(const words_value *result)
 {
     const int32_t n_worker = words_count(words_get(result, "workers"));
-    api_text line = {"", 0};
+    words_value *notes = words_array();
+    api_text made = {"", 0}, cost = {"", 0};
+    api_add(&made,
+            "%d blocks of %d ms, each after %d ms to settle, in an order drawn from seed %d; "
+            "%d worker%s",
+            (int)number_of(result, "blocks"), (int)number_of(result, "block_ms"),
+            (int)number_of(result, "settle_ms"), (int)number_of(result, "seed"), (int)n_worker,
+            n_worker == 1 ? "" : "s");
+    api_add(&cost,
+            "measuring took %.2g %% of one CPU, and moving the workers between the blocks "
+            "%.2g %%",
+            number_of(result, "cost_percent"), number_of(result, "moving_percent"));
+    words_add(notes, words_text(made.text));
+    words_add(notes, words_text(cost.text));
+    return notes;
+}
+
+int cli_print_measure(const words_value *result)
+{
+    api_text line = {"", 0}, columns = {"", 0}, sides = {"", 0};
+    const words_view view[] = {
+        {WORDS_BLOCK, "verdict", ""},  {WORDS_TABLE, "figures", columns.text},
+        {WORDS_BLOCK, "unjudged", ""}, {WORDS_BLOCK, "blocks", sides.text},
+        {WORDS_BLOCK, "made", ""},     {0}};
+    words_value *verdict = words_array(), *unjudged = words_array();
     cli_add_measure(result, &line);
-    fprintf(out, "%s\n\n", line.text);
-    if (!print_table(out, result))
-        return 0;
-    print_unjudged(out, result);
-    print_blocks(out, result);
-    fprintf(
-        out,
-        "\n%d blocks of %d ms, each after %d ms to settle, in an order drawn from seed %d; ",
-        (int)number_of(result, "blocks"), (int)number_of(result, "block_ms"),
-        (int)number_of(result, "settle_ms"), (int)number_of(result, "seed"));
-    fprintf(out,
-            "%d worker%s\nmeasuring took %.2g %% of one CPU, and moving the workers "
-            "between the blocks %.2g %%\n",
-            (int)n_worker, n_worker == 1 ? "" : "s", number_of(result, "cost_percent"),
-            number_of(result, "moving_percent"));
-    return 1;
+    words_add(verdict, words_text(line.text));
+    note_unjudged(unjudged, result);
+    api_add(&columns,
+            "figure unit first=%s second=%s difference interval=95_%%_interval verdict",
+            side_of(result, 0), side_of(result, 1));
+    api_add(&sides, "blocks first!=%s second!=%s", side_of(result, 0), side_of(result, 1));
+    return cli_print_text(view, words_make("verdict:v figures:v unjudged:v blocks:v made:v",
+                                           verdict, rows_of(result), unjudged,
+                                           blocks_of(result), made_of(result)));
 }
 
 /* == The last one ============================================================ */

@@ -33,7 +33,7 @@ void cli_add_measure(const words_value *result, api_text *to);
 
 /* Prints that line, the table, the blocks of the figure that says most, and how it was
  * measured. Returns 0 without memory. */
-int cli_print_measure(FILE *out, const words_value *result);
+int cli_print_measure(const words_value *result);
 
 /* The last measurement of this host in short, for status and doctor: an object; null where
  * there is none, it cannot be read, or the options are about another host. */

@@ -102,6 +102,11 @@ void words_add_bytes(api_text *to, int64_t bytes)
         api_add(to, "%d%c", (int)(tenths / 10), units[i]);
 }
 
+void words_add_real(api_text *to, double number)
+{
+    api_add(to, number >= 10000 || number <= -10000 ? "%.0f" : "%.4g", number);
+}
+
 /* == Why ==================================================================== */
 
 #define ANY         ~0u

@@ -44,6 +44,9 @@ void words_add_quote(api_text *to, const char *text, int32_t len, int32_t max);
 /* Appends a number of bytes: "1023K", "23.1G", at most five characters. */
 void words_add_bytes(api_text *to, int64_t bytes);
 
+/* Appends a number as people read it: four digits, or all before the point. */
+void words_add_real(api_text *to, double number);
+
 /* == Why ==================================================================== */
 
 /* What a step was for, as bits: one error says another thing of each. */

@@ -88,10 +88,16 @@ static int is_set(const words_value *value)
 
 /* == Values ================================================================= */
 
-static void put_bytes(api_out *to, int64_t bytes)
+/* A number; '~': of bytes. */
+static void put_number(api_out *to, const words_value *value, char mark)
 {
     api_text text = {"", 0};
-    words_add_bytes(&text, bytes);
+    if (mark == '~')
+        words_add_bytes(&text, words_integer(value));
+    else if (words_is(value, WORDS_REAL))
+        words_add_real(&text, words_decimal(value));
+    else
+        api_add(&text, "%lld", (long long)words_integer(value));
     api_put_text(to, text.text);
 }
 
@@ -165,12 +171,8 @@ static void put_value(api_out *to, const words_value *value, char mark)
         put_strides(to, text);
     else if (text)
         put_plain(to, text);
-    else if (words_is(value, WORDS_NUMBER) && mark == '~')
-        put_bytes(to, words_integer(value));
-    else if (words_is(value, WORDS_NUMBER))
-        api_put(to, "%lld", (long long)words_integer(value));
-    else if (words_is(value, WORDS_REAL))
-        api_put(to, "%.3g", words_decimal(value));
+    else if (words_is(value, WORDS_NUMBER) || words_is(value, WORDS_REAL))
+        put_number(to, value, mark);
     else if (words_is(value, WORDS_BOOL))
         api_put_text(to, words_is_true(value) ? "yes" : "no");
     else if (has(value))
