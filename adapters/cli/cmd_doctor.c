@@ -148,17 +148,19 @@ static const words_view text_view[] = {
  * --fix has done what it does. */
 static void add_finding_text(words_value *row, const cpubind_doctor_finding *f, int is_fixed)
 {
-    api_text fault = {"", 0}, found = {"", 0};
+    api_text fault = {"", 0}, where = {"", 0};
+    api_out found = {0};
     api_add(&fault, "%s: %s", f->check->word, cpubind_severity_word(f->check->severity));
-    api_add(&found, "%s", f->evidence);
     if (f->input && f->value) {
-        api_add(&found, " (");
-        api_add_input(&found, f->input);
-        api_add_quote(&found, f->value, (int32_t)strlen(f->value));
-        api_add(&found, ")");
+        api_add(&where, " (");
+        api_add_input(&where, f->input);
+        api_add_quote(&where, f->value, (int32_t)strlen(f->value));
+        api_add(&where, ")");
     }
+    api_put(&found, "%s%s", f->evidence, where.text);
     words_set(row, "fault", words_text(fault.text));
-    words_set(row, "found", words_text(found.text));
+    words_set(row, "found", found.is_short ? NULL : words_text_of(found.text, found.len));
+    free(found.text);
     words_set(row, "costs", words_text(f->check->cost));
     if (is_fixed)
         words_remove(row, "then");

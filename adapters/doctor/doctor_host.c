@@ -33,7 +33,7 @@ static int32_t read_irq(doctor *d, int32_t irq, doctor_text *out)
 static int32_t find_irqbalance(doctor *d)
 {
     for (int32_t i = 0; i < d->n_pid; i++) {
-        doctor_text name = {"", 0};
+        doctor_text name = {.len = 0};
         doctor_add(&name, "proc/%d/comm", (int)d->pid[i]);
         const cpubind_input comm = d->source->read(d->source->ctx, name.text);
         if (comm.state == CPUBIND_INPUT_PRESENT &&
@@ -47,7 +47,7 @@ static int32_t find_irqbalance(doctor *d)
 static int is_banned(doctor *d, int32_t pid, int32_t irq)
 {
     static const char *const starts[] = {"--banirq=", "-i", ""};
-    doctor_text name = {"", 0};
+    doctor_text name = {.len = 0};
     cpubind_input line;
     doctor_add(&name, "proc/%d/cmdline", (int)pid);
     line = d->source->read(d->source->ctx, name.text);
@@ -55,7 +55,7 @@ static int is_banned(doctor *d, int32_t pid, int32_t irq)
         const char *end = (const char *)memchr(line.data + at, '\0', (size_t)(line.len - at));
         len = end ? (int32_t)(end - line.data) - at : line.len - at;
         for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-            doctor_text word = {"", 0};
+            doctor_text word = {.len = 0};
             doctor_add(&word, "%s%d", starts[i], (int)irq);
             if (doctor_is(line.data + at, len, word.text))
                 return 1;
@@ -83,7 +83,7 @@ static void ban_irqs(doctor *d, const cpubind_goal *goal, int32_t pid, doctor_te
     d->is_short |= !other;
     for (int32_t i = 0; change && other && i < goal->n_irq; i++) {
         const cpubind_irq_goal *irq = &goal->irq[i];
-        doctor_text input = {"", 0}, name = {"", 0}, value = {"", 0};
+        doctor_text input = {.len = 0}, name = {.len = 0}, value = {.len = 0};
         int32_t n;
         if (!is_astray(d, irq, pid, &input, &n))
             continue;
@@ -117,7 +117,8 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
     }
     for (int32_t i = 0; i < goal.n_irq; i++) {
         const cpubind_irq_goal *irq = &goal.irq[i];
-        doctor_text input = {"", 0}, value = {"", 0}, evidence = {"", 0}, command = {"", 0};
+        doctor_text input = {.len = 0}, value = {.len = 0}, evidence = {.of = d},
+                    command = {.of = d};
         cpubind_doctor_finding *f;
         int32_t n;
         if (!is_astray(d, irq, pid, &input, &n))
@@ -132,13 +133,13 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
         f = doctor_find(d);
         doctor_set_device(d, w, f);
         f->pid = pid;
-        f->command = doctor_keep(d, command.text);
+        f->command = doctor_keep_text(d, &command);
         f->input = doctor_keep(d, input.text);
         f->value = doctor_keep(d, value.text);
         f->cpu = doctor_keep_cpus(d, d->cpu, n);
         f->n_cpu = n;
         ban_irqs(d, &goal, pid, &evidence, f);
-        f->evidence = doctor_keep(d, evidence.text);
+        f->evidence = doctor_keep_text(d, &evidence);
         f->number[0] = (cpubind_doctor_number){"irq", irq->irq};
         return;
     }
@@ -205,7 +206,7 @@ static int32_t find_nic_irqs(doctor *d, cpubind_input listing, int32_t *irq, doc
     int32_t n_irq = 0;
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {
         const int32_t number = doctor_number(listing.data, line);
-        doctor_text input = {"", 0};
+        doctor_text input = {.len = 0};
         int is_on = 0;
         const int32_t n = number < 0 ? -1 : read_irq(d, number, &input);
         for (int32_t i = 0; i < n; i++)
@@ -226,10 +227,10 @@ static void move_irqs(doctor *d, const int32_t *irq, int32_t n, int32_t n_spare,
                       cpubind_doctor_finding *f)
 {
     cpubind_change *change = doctor_keep_changes(d, f, n);
-    doctor_text value = {"", 0};
+    doctor_text value = {.len = 0};
     doctor_add_cpus(&value, d->cpu, n_spare);
     for (int32_t i = 0; change && i < n; i++) {
-        doctor_text name = {"", 0};
+        doctor_text name = {.len = 0};
         doctor_add(&name, "proc/irq/%d/smp_affinity_list", (int)irq[i]);
         change[i] = (cpubind_change){.file = doctor_keep(d, name.text),
                                      .value = doctor_keep(d, value.text)};
@@ -238,8 +239,8 @@ static void move_irqs(doctor *d, const int32_t *irq, int32_t n, int32_t n_spare,
 
 static void check_nic(doctor *d, const char *nic, int32_t len)
 {
-    doctor_text folder = {"", 0}, input = {"", 0}, value = {"", 0};
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text folder = {.len = 0}, input = {.len = 0}, value = {.len = 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     cpubind_input listing;
     int32_t *irq, n, n_spare;
@@ -264,8 +265,8 @@ static void check_nic(doctor *d, const char *nic, int32_t len)
     doctor_add_cpus(&command, d->cpu, n_spare);
     doctor_add(&command, " >/proc/irq/$i/smp_affinity_list; done");
     f = doctor_find(d);
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->input = doctor_keep(d, input.text);
     f->value = doctor_keep(d, value.text);
     f->number[0] = (cpubind_doctor_number){"irq", irq[0]};
@@ -346,7 +347,8 @@ static int check_thread(doctor *d, const doctor_text *folder, char state, const 
 {
     const doctor_worker *other = worker_of(d, pid);
     cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
-    doctor_text input = {"", 0}, evidence = {"", 0}, command = {"", 0}, value = {"", 0};
+    doctor_text input = {.len = 0}, evidence = {.of = d}, command = {.of = d},
+                value = {.len = 0};
     cpubind_doctor_finding *f;
     cpubind_input status;
     cpubind_piece name, tid;
@@ -382,8 +384,8 @@ static int check_thread(doctor *d, const doctor_text *folder, char state, const 
     doctor_set_device(d, s->worker, f);
     f->pid = pid;
     f->tid = doctor_number(status.data, tid);
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->input = doctor_keep(d, input.text);
     f->value = doctor_keep(d, value.text);
     f->cpu = doctor_keep_cpus(d, &s->cpu, 1);
@@ -395,7 +397,7 @@ static int check_thread(doctor *d, const doctor_text *folder, char state, const 
 static void check_process(doctor *d, const singles *s, int32_t pid)
 {
     const doctor_worker *own = worker_of(d, pid);
-    doctor_text folder = {"", 0};
+    doctor_text folder = {.len = 0};
     cpubind_input listing;
     cpubind_piece line;
     doctor_add(&folder, "proc/%d/task", (int)pid);

@@ -102,7 +102,7 @@ int32_t doctor_read_cpus(doctor *d, const char *input)
 
 const char *doctor_value(doctor *d, cpubind_input answer)
 {
-    doctor_text text = {"", 0};
+    doctor_text text = {.len = 0};
     int32_t n = answer.len;
     while (n > 0 && (answer.data[n - 1] == '\n' || answer.data[n - 1] == ' '))
         n--;

@@ -35,7 +35,7 @@ static int32_t find_governors(doctor *d, int32_t n, const char **input, const ch
     static const char good[] = "performance";
     int32_t n_other = 0;
     for (int32_t i = 0; i < n; i++) {
-        doctor_text name = {"", 0};
+        doctor_text name = {.len = 0};
         cpubind_input answer;
         const char *governor;
         doctor_add(&name, CPU_FOLDER "cpu%d/cpufreq/scaling_governor", (int)d->cpu[i]);
@@ -75,7 +75,7 @@ void doctor_check_governor(doctor *d)
     const int32_t n = read_online(d);
     const char *input = NULL, *value = NULL;
     const int32_t n_other = find_governors(d, n, &input, &value);
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     if (n_other == 0)
         return;
@@ -94,13 +94,13 @@ void doctor_check_governor(doctor *d)
     f = doctor_find(d);
     f->input = input;
     f->value = value;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->cpu = doctor_keep_cpus(d, d->cpu, n_other);
     f->n_cpu = n_other;
     cpubind_change *change = doctor_keep_changes(d, f, n_other);
     for (int32_t i = 0; change && i < n_other; i++) {
-        doctor_text name = {"", 0};
+        doctor_text name = {.len = 0};
         doctor_add(&name, CPU_FOLDER "cpu%d/cpufreq/scaling_governor", (int)d->cpu[i]);
         change[i] = (cpubind_change){.file = doctor_keep(d, name.text), .value = "performance"};
     }
@@ -121,7 +121,7 @@ void doctor_check_offline(doctor *d)
     const int32_t n_online = read_online(d);
     const int32_t *online = n_online < 0 ? NULL : doctor_keep_cpus(d, d->cpu, n_online);
     const int32_t n_present = online ? doctor_read_cpus(d, present_input) : -1;
-    doctor_text evidence = {"", 0}, command = {"", 0}, value = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d}, value = {.len = 0};
     cpubind_doctor_finding *f;
     int32_t n = 0;
     for (int32_t i = 0; i < n_present; i++)
@@ -139,8 +139,8 @@ void doctor_check_offline(doctor *d)
     f = doctor_find(d);
     f->input = INPUT_ONLINE;
     f->value = doctor_keep(d, value.text);
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->cpu = doctor_keep_cpus(d, d->cpu, n);
     f->n_cpu = n;
 }
@@ -197,7 +197,7 @@ static void add_remove_parameter(doctor *d, const char *parameter, doctor_text *
  * planned for. */
 static void check_parameter(doctor *d, const char *input, const char *parameter)
 {
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     cpubind_input answer;
     int32_t n;
@@ -218,8 +218,8 @@ static void check_parameter(doctor *d, const char *input, const char *parameter)
     f = doctor_find(d);
     f->input = input;
     f->value = doctor_value(d, answer);
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->cpu = doctor_keep_cpus(d, d->cpu, n);
     f->n_cpu = n;
 }

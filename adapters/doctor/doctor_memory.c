@@ -117,12 +117,12 @@ static int64_t read_kb(cpubind_input status, const char *key)
 /* Reads the memory of a worker; 0 when it is not known or the plan has no node for it. */
 static int read_memory(doctor *d, const doctor_worker *w, memory *m)
 {
-    doctor_text maps = {"", 0}, status_name = {"", 0};
+    doctor_text maps = {.len = 0}, status_name = {.len = 0};
     cpubind_input answer, status;
     memset(m->own, 0, MAX_NODES * sizeof *m->own);
     memset(m->shared, 0, MAX_NODES * sizeof *m->shared);
     m->own_all = m->own_far = m->shared_all = m->shared_far = m->by_policy = 0;
-    m->policy = (doctor_text){"", 0};
+    m->policy = (doctor_text){.len = 0};
     m->node = w->row >= 0 ? d->plan->memory_node[w->row] : -1;
     m->shared_node = 0;
     doctor_add(&maps, "proc/%d/numa_maps", (int)w->pid);
@@ -154,7 +154,7 @@ static int is_much(int64_t far, int64_t all)
 static void find(doctor *d, const doctor_worker *w, const memory *m, const char *what,
                  int64_t far, const doctor_text *command)
 {
-    doctor_text evidence = {"", 0}, value = {"", 0};
+    doctor_text evidence = {.of = d}, value = {.len = 0};
     cpubind_doctor_finding *f;
     doctor_add_mib(&evidence, far);
     doctor_add(&evidence, " of the %s of process %d, which drives %s, are not on node %d", what,
@@ -177,7 +177,7 @@ static void find(doctor *d, const doctor_worker *w, const memory *m, const char 
 static void find_policy_of(doctor *d, const doctor_worker *w, const memory *m,
                            const doctor_text *command)
 {
-    doctor_text evidence = {"", 0};
+    doctor_text evidence = {.of = d};
     cpubind_doctor_finding *f;
     doctor_add_mib(&evidence, m->by_policy);
     doctor_add(&evidence,
@@ -198,7 +198,7 @@ static void check_worker(doctor *d, const doctor_worker *w, const memory *m, mem
 {
     const int64_t movable = m->own_far - (m->pinned < m->own_far ? m->pinned : m->own_far);
     const int64_t far = m->own_far + m->shared_far, all = m->own_all + m->shared_all;
-    doctor_text command = {"", 0};
+    doctor_text command = {.of = d};
     switch (kind) {
     case KIND_FAR:
         doctor_add_apply(d, w, &command);

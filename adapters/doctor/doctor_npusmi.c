@@ -29,7 +29,7 @@ void doctor_check_npusmi_slow(doctor *d)
     static const char *const inputs[] = {INPUT_NPUSMI_MAP, INPUT_NPUSMI,
                                          "cmd/npu-smi-info-t-topo.txt"};
     const int32_t ms = d->request->npu_smi_ms;
-    doctor_text evidence = {"", 0};
+    doctor_text evidence = {.of = d};
     cpubind_doctor_finding *f;
     const char *slow = NULL;
     if (!is_asked(d))
@@ -50,7 +50,7 @@ void doctor_check_npusmi_slow(doctor *d)
     f = doctor_find(d);
     f->input = slow ? slow : INPUT_NPUSMI_MAP;
     f->value = slow ? "timeout" : NULL;
-    f->evidence = doctor_keep(d, evidence.text);
+    f->evidence = doctor_keep_text(d, &evidence);
     go_without_npusmi(d, f);
     if (!slow)
         f->number[0] = (cpubind_doctor_number){"ms", ms};
@@ -80,7 +80,7 @@ static void add_contradiction(const doctor *d, const cpubind_facts *npusmi, doct
 void doctor_check_inputs_differ(doctor *d)
 {
     cpubind_request request = *d->request->request;
-    doctor_text evidence = {"", 0};
+    doctor_text evidence = {.of = d};
     cpubind_doctor_finding *f;
     cpubind_problem problem;
     cpubind_problem_code code;
@@ -104,6 +104,6 @@ void doctor_check_inputs_differ(doctor *d)
         return;
     f = doctor_find(d);
     f->input = npusmi.n_difference > 0 ? npusmi.difference[0].lacks : INPUT_NPUSMI_MAP;
-    f->evidence = doctor_keep(d, evidence.text);
+    f->evidence = doctor_keep_text(d, &evidence);
     go_without_npusmi(d, f);
 }

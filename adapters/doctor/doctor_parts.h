@@ -50,10 +50,14 @@ typedef struct doctor {
 
 /* == Texts (doctor_text.c) ================================================== */
 
-/* A text that is built in parts. A longer one is cut. */
+/* A text that is built in parts. One of an examination goes on in its arena when it is longer,
+ * for sentences and commands with lists; another one, of names and paths, is cut. */
 typedef struct doctor_text {
     char text[2048];
     int32_t len;
+    doctor *of;
+    char *whole; /* in the arena: all of it; or NULL */
+    int32_t cap;
 } doctor_text;
 
 /* Appends to a text: the format knows %s and %d (of an int) alone. */
@@ -68,6 +72,7 @@ void doctor_add_mib(doctor_text *to, int64_t bytes);
 
 /* A copy in the arena, ended by NUL; "" and is_short when it is full. */
 const char *doctor_keep(doctor *d, const char *text);
+const char *doctor_keep_text(doctor *d, const doctor_text *text);
 
 /* Room for n changes of a finding; NULL and is_short when the arena is full. */
 cpubind_change *doctor_keep_changes(doctor *d, cpubind_doctor_finding *f, int32_t n);

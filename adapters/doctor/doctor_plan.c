@@ -10,7 +10,7 @@
 void doctor_check_locality(doctor *d)
 {
     const cpubind_device_plan *plan = d->plan;
-    doctor_text evidence = {"", 0};
+    doctor_text evidence = {.of = d};
     cpubind_doctor_finding *f;
     if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_POOR_LOCALITY & 1u))
         return;
@@ -22,7 +22,7 @@ void doctor_check_locality(doctor *d)
     }
     f = doctor_find(d);
     doctor_set_device(d, &(doctor_worker){.npu = plan->poor[0], .facts = d->facts}, f);
-    f->evidence = doctor_keep(d, evidence.text);
+    f->evidence = doctor_keep_text(d, &evidence);
     f->command = USE_NEAR;
     f->number[0] = (cpubind_doctor_number){"pools", plan->n_poor};
     f->number[1] = (cpubind_doctor_number){"of", plan->n_want};
@@ -30,7 +30,7 @@ void doctor_check_locality(doctor *d)
 
 void doctor_check_split(doctor *d)
 {
-    doctor_text evidence = {"", 0};
+    doctor_text evidence = {.of = d};
     cpubind_doctor_finding *f;
     if (!doctor_has_plan(d) || !doctor_has_cores(d))
         return;
@@ -39,7 +39,7 @@ void doctor_check_split(doctor *d)
     doctor_add(&evidence, "cores split between %ss by the rules reference: %d", d->facts->noun,
                (int)d->plan->quality.split_cores);
     f = doctor_find(d);
-    f->evidence = doctor_keep(d, evidence.text);
+    f->evidence = doctor_keep_text(d, &evidence);
     f->command = USE_NEAR;
     f->number[0] = (cpubind_doctor_number){"cores", d->plan->quality.split_cores};
 }
@@ -47,7 +47,7 @@ void doctor_check_split(doctor *d)
 void doctor_check_others(doctor *d)
 {
     const cpubind_device_plan *plan = d->plan;
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     char pci[CPUBIND_PCI_ADDRESS_MAX];
     if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
@@ -67,8 +67,8 @@ void doctor_check_others(doctor *d)
     doctor_add(&command, f->is_look ? "cpubind topo" : "cpubind apply --all --exclude ");
     if (!f->is_look)
         doctor_add_cpus(&command, plan->for_others, plan->n_for_others);
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->cpu = doctor_keep_cpus(d, plan->for_others, plan->n_for_others);
     f->n_cpu = plan->n_for_others;
     f->number[0] = (cpubind_doctor_number){"accelerators", d->facts->n_other};
@@ -76,7 +76,7 @@ void doctor_check_others(doctor *d)
 
 void doctor_check_quota(doctor *d)
 {
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     int32_t n, n_name;
     if (!doctor_has_cgroup(d) || !doctor_has_plan(d) ||
@@ -91,8 +91,8 @@ void doctor_check_quota(doctor *d)
                d->facts->quota_input[n_name - 1] == 'x' ? "max" : "-1", d->facts->quota_input);
     f = doctor_find(d);
     f->input = d->facts->quota_input;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->number[0] = (cpubind_doctor_number){"thousandths", d->facts->quota};
     f->number[1] = (cpubind_doctor_number){"cpus", n};
 }

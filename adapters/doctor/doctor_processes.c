@@ -66,7 +66,7 @@ void doctor_read_workers(doctor *d)
     d->is_workers_known = 1;
     /* Numbers of the host that are not here are those of another pid namespace. */
     for (int32_t i = 0; d->request->is_live && d->is_workers_known && i < d->n_worker; i++) {
-        doctor_text name = {"", 0};
+        doctor_text name = {.len = 0};
         doctor_add(&name, "proc/%d/task", (int)d->worker[i].pid);
         d->workers_answer = d->source->list(d->source->ctx, name.text);
         d->is_workers_known = d->workers_answer.state == CPUBIND_INPUT_PRESENT;
@@ -127,7 +127,7 @@ const char *doctor_name(doctor *d, const doctor_worker *w)
 
 const char *doctor_option(doctor *d, const doctor_worker *w)
 {
-    doctor_text option = {"", 0};
+    doctor_text option = {.len = 0};
     doctor_add(&option, "--device %s", doctor_name(d, w));
     return doctor_keep(d, option.text);
 }
@@ -138,8 +138,8 @@ cpubind_doctor_finding *doctor_find_of(doctor *d, const doctor_worker *w,
     cpubind_doctor_finding *f = doctor_find(d);
     doctor_set_device(d, w, f);
     f->pid = w->pid;
-    f->evidence = doctor_keep(d, evidence->text);
-    f->command = doctor_keep(d, command->text);
+    f->evidence = doctor_keep_text(d, evidence);
+    f->command = doctor_keep_text(d, command);
     return f;
 }
 
@@ -187,7 +187,7 @@ static int is_role_thread(cpubind_input status)
 
 static void count_masks(doctor *d, int32_t pid, masks *m)
 {
-    doctor_text folder = {"", 0};
+    doctor_text folder = {.len = 0};
     cpubind_input listing, status;
     cpubind_piece line;
     memset(m->count, 0, CPUBIND_MAX_CPUS * sizeof *m->count);
@@ -198,7 +198,7 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
         return;
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {
         const int32_t tid = doctor_number(listing.data, line);
-        doctor_text input = {"", 0};
+        doctor_text input = {.len = 0};
         doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
         const int32_t n = read_mask(d, input.text, &status);
         m->n_thread += n >= 0;
@@ -217,7 +217,7 @@ static void widen_threads(doctor *d, const doctor_worker *w, const masks *m,
                           cpubind_doctor_finding *f)
 {
     const int32_t n = m->count[m->cpu];
-    doctor_text folder = {"", 0}, value = {"", 0};
+    doctor_text folder = {.len = 0}, value = {.len = 0};
     cpubind_change *change;
     cpubind_input listing, status;
     cpubind_piece line;
@@ -232,7 +232,7 @@ static void widen_threads(doctor *d, const doctor_worker *w, const masks *m,
     f->n_change = 0;
     for (int32_t at = 0; change && f->n_change < n && doctor_next_line(listing, &at, &line);) {
         const int32_t tid = doctor_number(listing.data, line);
-        doctor_text input = {"", 0};
+        doctor_text input = {.len = 0};
         doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
         if (read_mask(d, input.text, &status) != 1 || d->cpu[0] != m->cpu ||
             is_role_thread(status))
@@ -253,7 +253,8 @@ void doctor_check_one_cpu(doctor *d)
     d->is_short |= !m.count;
     for (int32_t i = 0; m.count && i < d->n_worker; i++) {
         const doctor_worker *w = &d->worker[i];
-        doctor_text evidence = {"", 0}, command = {"", 0}, input = {"", 0}, value = {"", 0};
+        doctor_text evidence = {.of = d}, command = {.of = d}, input = {.len = 0},
+                    value = {.len = 0};
         cpubind_doctor_finding *f;
         count_masks(d, w->pid, &m);
         if (m.cpu < 0 || m.count[m.cpu] < 2 ||
@@ -315,7 +316,8 @@ void doctor_check_omp(doctor *d)
                                                {"KMP_AFFINITY", "unset KMP_AFFINITY"}};
     for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
         const doctor_worker *w = &d->worker[i];
-        doctor_text name = {"", 0}, evidence = {"", 0}, command = {"", 0}, text = {"", 0};
+        doctor_text name = {.len = 0}, evidence = {.of = d}, command = {.of = d},
+                    text = {.len = 0};
         cpubind_input environ;
         doctor_add(&name, "proc/%d/environ", (int)w->pid);
         if (!doctor_read(d, name.text, &environ))
@@ -363,7 +365,7 @@ static const cpuset_files node_files = {
 static cpuset read_cpuset(doctor *d, const doctor_worker *w, const cpuset_files *files)
 {
     static const int32_t top = (int32_t)sizeof "sys/fs/cgroup" - 1;
-    doctor_text name = {"", 0}, path = {"", 0};
+    doctor_text name = {.len = 0}, path = {.len = 0};
     cpuset set = {NULL, NULL, NULL, 0};
     cpubind_input text;
     cpubind_cgroup found;
@@ -376,7 +378,7 @@ static cpuset read_cpuset(doctor *d, const doctor_worker *w, const cpuset_files 
     for (; path.len >= top; path.text[path.len] = '\0') {
         for (size_t i = 0; i < sizeof files->leaf / sizeof *files->leaf; i++) {
             cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
-            doctor_text file = {"", 0};
+            doctor_text file = {.len = 0};
             doctor_add(&file, "%s/%s", path.text, files->leaf[i]);
             const cpubind_input answer = d->source->read(d->source->ctx, file.text);
             if (answer.state != CPUBIND_INPUT_PRESENT ||
@@ -422,7 +424,7 @@ static int32_t common(doctor *d, const cpuset *a, const cpuset *b)
 static void check_pair(doctor *d, const cpuset *set, int32_t i)
 {
     const doctor_worker *a = &d->worker[i];
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     for (int32_t k = i + 1; k < d->n_worker; k++) {
         const doctor_worker *b = &d->worker[k];
@@ -504,7 +506,7 @@ void doctor_check_cpuset_far(doctor *d)
     for (int32_t i = 0; set && i < d->n_worker; i++) {
         const doctor_worker *w = &d->worker[i];
         const cpuset near = near_set(d, w);
-        doctor_text evidence = {"", 0}, command = {"", 0};
+        doctor_text evidence = {.of = d}, command = {.of = d};
         cpubind_doctor_finding *f;
         if (set[i].n == 0 || near.n == 0 || common(d, &set[i], &near) > 0)
             continue;
@@ -524,7 +526,7 @@ void doctor_check_cpuset_far(doctor *d)
 static void check_split_cpuset(doctor *d, const doctor_worker *w, const cpuset *set)
 {
     const cpubind_facts *facts = d->facts;
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     const int32_t *cut;
     int32_t n = 0, n_all = 0;
@@ -573,7 +575,7 @@ void doctor_check_cpuset_split(doctor *d)
 static void check_own_mask(doctor *d)
 {
     const cpubind_facts *facts = d->facts;
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     if (!doctor_has_cgroup(d) || facts->n_cpuset == 0 || d->n_found > 0)
         return;
@@ -586,8 +588,8 @@ static void check_own_mask(doctor *d)
     doctor_add(&command, " $$");
     f = doctor_find(d);
     f->input = INPUT_STATUS;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->cpu = doctor_keep_cpus(d, facts->cpuset, facts->n_cpuset);
     f->n_cpu = facts->n_cpuset;
 }
@@ -595,7 +597,7 @@ static void check_own_mask(doctor *d)
 /* The mask of a worker: of its main thread; none where one_cpu mends it. */
 static cpuset read_own_mask(doctor *d, const doctor_worker *w)
 {
-    doctor_text name = {"", 0}, value = {"", 0};
+    doctor_text name = {.len = 0}, value = {.len = 0};
     cpubind_input answer;
     cpuset mask = {NULL, NULL, NULL, 0};
     for (int32_t i = 0; i < d->report->n_finding; i++)
@@ -618,7 +620,7 @@ static cpuset read_own_mask(doctor *d, const doctor_worker *w)
 static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t i)
 {
     const doctor_worker *w = &d->worker[i];
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     int32_t n = 0;
     doctor_add(&evidence, "process %d", (int)w->pid);
@@ -680,7 +682,7 @@ void doctor_check_cpuset_mems(doctor *d)
     for (int32_t i = 0; set && i < d->n_worker; i++) {
         const doctor_worker *w = &d->worker[i];
         const int32_t node = w->row >= 0 ? d->plan->memory_node[w->row] : -1;
-        doctor_text evidence = {"", 0}, command = {"", 0};
+        doctor_text evidence = {.of = d}, command = {.of = d};
         cpubind_doctor_finding *f;
         if (set[i].n == 0 || node < 0 || doctor_has(set[i].cpu, set[i].n, node))
             continue;
@@ -703,7 +705,7 @@ enum { MAX_PARENTS = 16 };
 /* The parent of a process; -1: not known. */
 static int32_t parent_of(doctor *d, int32_t pid)
 {
-    doctor_text name = {"", 0};
+    doctor_text name = {.len = 0};
     cpubind_input answer;
     cpubind_stat stat;
     doctor_add(&name, "proc/%d/stat", (int)pid);
@@ -782,7 +784,7 @@ static int read_engines(doctor *d, const doctor_worker *w, engine *e)
 {
     int32_t pid = w->pid;
     for (int32_t i = 0; pid > 0 && i < MAX_PARENTS; i++, pid = parent_of(d, pid)) {
-        doctor_text name = {"", 0};
+        doctor_text name = {.len = 0};
         cpubind_input answer;
         doctor_add(&name, "proc/%d/cmdline", (int)pid);
         if (!doctor_read(d, name.text, &answer))
@@ -794,7 +796,7 @@ static int read_engines(doctor *d, const doctor_worker *w, engine *e)
 
 static void check_engine(doctor *d, const doctor_worker *w)
 {
-    doctor_text evidence = {"", 0}, command = {"", 0}, input = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d}, input = {.len = 0};
     cpubind_doctor_finding *f;
     engine e = {0, 0, 0, 0};
     int32_t pid;
@@ -817,8 +819,8 @@ static void check_engine(doctor *d, const doctor_worker *w)
         doctor_add(&command, " --additional-config '{\"enable_cpu_binding\": false}'");
     f = doctor_find(d);
     f->pid = pid;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->input = doctor_keep(d, input.text);
 }
 

@@ -29,7 +29,7 @@ static void check_nice(doctor *d, int has_filter, const char *evidence, const ch
     cpubind_doctor_finding *f;
     cpubind_piece bound, seccomp;
     cpubind_input status;
-    doctor_text value = {"", 0};
+    doctor_text value = {.len = 0};
     int lack;
     if (!doctor_read(d, INPUT_STATUS, &status))
         return;
@@ -87,7 +87,7 @@ void doctor_check_proc_irq(doctor *d)
 {
     cpubind_piece line, found = {0, 0};
     cpubind_doctor_finding *f;
-    doctor_text value = {"", 0};
+    doctor_text value = {.len = 0};
     cpubind_input answer;
     int is_read_only = 0;
     if (!doctor_read(d, input_mounts, &answer))
@@ -183,7 +183,7 @@ int doctor_is_hiding(doctor *d)
 
 void doctor_check_hidepid(doctor *d)
 {
-    doctor_text value = {"", 0};
+    doctor_text value = {.len = 0};
     cpubind_doctor_finding *f;
     cpubind_input mounts, status;
     cpubind_piece option;

@@ -34,7 +34,7 @@ static int is_alive(doctor *d, int32_t pid, cpubind_input record)
 {
     const cpubind_piece process = rest_of_line(record, "process ");
     const char *at = record.data + process.at, *const end = at + process.len;
-    doctor_text name = {"", 0};
+    doctor_text name = {.len = 0};
     cpubind_input answer;
     cpubind_stat stat;
     uint64_t start = 0;
@@ -62,7 +62,7 @@ static int read_record(doctor *d, const char *path, int32_t pid, cpubind_input *
 static void count_record(counting *c, const char *path, int32_t pid)
 {
     doctor *d = c->d;
-    doctor_text word = {"", 0};
+    doctor_text word = {.len = 0};
     cpubind_input record;
     cpubind_piece rules;
     int is_other;
@@ -102,7 +102,7 @@ static void count_folder(counting *c, const char *folder)
             line.len > n && doctor_is(names.data + line.at + number.len, n, suffix)
                 ? doctor_number(names.data, number)
                 : -1;
-        doctor_text path = {"", 0};
+        doctor_text path = {.len = 0};
         doctor_add(&path, "%s/%d.record", folder, (int)pid);
         if (pid > 0)
             count_record(c, path.text, pid);
@@ -112,14 +112,14 @@ static void count_folder(counting *c, const char *folder)
 void doctor_check_rules(doctor *d)
 {
     counting c = {.d = d};
-    doctor_text evidence = {"", 0}, command = {"", 0};
+    doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
     cpubind_input users;
     cpubind_piece line;
     count_folder(&c, RECORDS);
     if (list(&c, USERS, &users))
         for (int32_t at = 0; doctor_next_line(users, &at, &line);) {
-            doctor_text folder = {"", 0};
+            doctor_text folder = {.len = 0};
             doctor_add(&folder, "%s/%d/cpubind", USERS, (int)doctor_number(users.data, line));
             if (doctor_number(users.data, line) >= 0)
                 count_folder(&c, folder.text);
@@ -134,8 +134,8 @@ void doctor_check_rules(doctor *d)
                d->plan ? cpubind_rules_word(d->plan->rules) : c.rules[0]);
     f = doctor_find(d);
     f->pid = c.pid[1];
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
     f->number[0] = (cpubind_doctor_number){"processes", c.n[0]};
     f->number[1] = (cpubind_doctor_number){"others", c.n[1]};
 }
@@ -163,7 +163,7 @@ static int is_of_its_device(const doctor *d, int32_t i, cpubind_input record)
 static void check_device(doctor *d, int32_t i)
 {
     const doctor_worker *w = &d->worker[i];
-    doctor_text path = {"", 0}, evidence = {"", 0}, command = {"", 0};
+    doctor_text path = {.len = 0}, evidence = {.of = d}, command = {.of = d};
     cpubind_input record;
     cpubind_piece of;
     doctor_add(&path, "%s/%d.record", RECORDS, (int)w->pid);

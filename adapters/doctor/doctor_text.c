@@ -8,14 +8,33 @@
 #include "../text/cpulist.h"
 #include "doctor_parts.h"
 
+/* The text with room for n more bytes and a NUL; NULL: it stays as it is. */
+static char *make_room(doctor_text *to, int32_t n)
+{
+    char *now = to->whole ? to->whole : to->text, *grown;
+    if (n < (to->whole ? to->cap : (int32_t)sizeof to->text) - to->len)
+        return now;
+    grown = to->of ? (char *)cpubind_arena_take(to->of->arena, 2 * (to->len + n), 1) : NULL;
+    if (to->of)
+        to->of->is_short |= !grown;
+    if (!grown)
+        return NULL;
+    memcpy(grown, now, (size_t)to->len);
+    to->whole = grown;
+    to->cap = 2 * (to->len + n);
+    return grown;
+}
+
 void doctor_add_bytes(doctor_text *to, const char *bytes, int32_t len)
 {
-    const int32_t room = (int32_t)sizeof to->text - 1 - to->len;
-    const int32_t n = len < room ? len : room;
-    if (n > 0)
-        memcpy(to->text + to->len, bytes, (size_t)n);
-    to->len += n > 0 ? n : 0;
-    to->text[to->len] = '\0';
+    char *text = make_room(to, len);
+    if (!text) { /* what fits */
+        text = to->whole ? to->whole : to->text;
+        len = (to->whole ? to->cap : (int32_t)sizeof to->text) - 1 - to->len;
+    }
+    memcpy(text + to->len, bytes, (size_t)len);
+    to->len += len;
+    text[to->len] = '\0';
 }
 
 static void add_number(doctor_text *to, int64_t number)
@@ -50,15 +69,24 @@ void doctor_add(doctor_text *to, const char *format, ...)
 
 void doctor_add_cpus(doctor_text *to, const int32_t *cpu, int32_t n)
 {
-    const int32_t room = (int32_t)sizeof to->text - 1 - to->len;
-    int32_t len = 0;
-    if (n == 0)
+    enum { MOST = 12 }; /* bytes of a number, and of what is before it */
+    char *text = make_room(to, 0);
+    int32_t room = (to->whole ? to->cap : (int32_t)sizeof to->text) - 1 - to->len, len = 0;
+    cpubind_text_status status = CPUBIND_TEXT_OK;
+    if (n == 0) {
         doctor_add(to, "none");
-    else if (cpubind_cpulist_format(cpu, n, to->text + to->len, room, &len) == CPUBIND_TEXT_OK)
-        to->len += len;
-    else
+        return;
+    }
+    if (text)
+        status = cpubind_cpulist_format(cpu, n, text + to->len, room, &len);
+    if (text && status != CPUBIND_TEXT_OK && (text = make_room(to, n * MOST)))
+        status = cpubind_cpulist_format(cpu, n, text + to->len, n * MOST, &len);
+    if (!text || status != CPUBIND_TEXT_OK) {
         doctor_add(to, "...");
-    to->text[to->len] = '\0';
+        return;
+    }
+    to->len += len;
+    text[to->len] = '\0';
 }
 
 void doctor_add_words(doctor_text *to, const int32_t *number, int32_t n)
@@ -95,6 +123,11 @@ const char *doctor_keep(doctor *d, const char *text)
     }
     memcpy(copy, text, (size_t)n);
     return copy;
+}
+
+const char *doctor_keep_text(doctor *d, const doctor_text *text)
+{
+    return text->whole ? text->whole : doctor_keep(d, text->text);
 }
 
 cpubind_change *doctor_keep_changes(doctor *d, cpubind_doctor_finding *f, int32_t n)
