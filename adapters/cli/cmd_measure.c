@@ -466,8 +466,8 @@ static int keep_result(measurement *m, const words_value *result)
     if (!text.is_short)
         fault = cpubind_last_write(&cpubind_sys_real, text.text, (int32_t)text.len);
     if (fault.error) {
-        api_add(&why, "status and doctor will not know the result: %s: %s", fault.what,
-                strerror(fault.error));
+        api_add(&why, "status and doctor will not know the result: ");
+        words_add_why(&why, WORDS_RECORD, fault.what, fault.error);
         warn(m, &why);
     }
     free(text.text);
@@ -521,13 +521,13 @@ static int take_lock(measurement *m)
 {
     const cpubind_linux_fault fault = cpubind_last_lock(&cpubind_sys_real, &m->lock);
     api_text why = {"", 0};
-    if (fault.error == EWOULDBLOCK)
-        api_add(&why, "another measurement is at work on this host: let it end first");
-    else if (fault.error)
-        api_add(&why, "the folder of records in /run cannot be used: %s: %s", fault.what,
-                strerror(fault.error));
     if (!fault.error)
         return API_DONE;
+    api_add(&why, fault.error == EWOULDBLOCK
+                      ? "another measurement is at work on this host: let it end first"
+                      : "the folder of records in /run cannot be used: ");
+    if (fault.error != EWOULDBLOCK)
+        words_add_why(&why, WORDS_RECORD, fault.what, fault.error);
     return cli_fail(m->options, fault.error == EWOULDBLOCK ? API_REFUSED : API_UNWRITTEN,
                     why.text);
 }

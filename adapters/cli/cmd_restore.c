@@ -125,8 +125,8 @@ static int forget_claims(const api_options *options)
     api_text why = {"", 0};
     if (!fault.error)
         return API_DONE;
-    api_add(&why, "which processes were let go cannot be forgotten (%s: %s)", fault.what,
-            strerror(fault.error));
+    api_add(&why, "which processes were let go cannot be forgotten: ");
+    words_add_why(&why, WORDS_RECORD, fault.what, fault.error);
     return cli_fail(options, API_UNWRITTEN, why.text);
 }
 
@@ -156,7 +156,7 @@ static int end_service(const api_options *options)
     if (result == CPUBIND_LINUX_ERR_BUSY)
         api_add(&why, "it does not act on SIGTERM; try: kill -KILL %d", (int)pid);
     else
-        api_add(&why, "%s: %s", fault.what, strerror(fault.error));
+        words_add_why(&why, WORDS_OTHER, fault.what, fault.error);
     return cli_fail(options, API_UNWRITTEN, why.text);
 }
 

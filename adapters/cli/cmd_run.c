@@ -201,7 +201,8 @@ static int become(const api_options *options, api_bound *bound, int is_bound)
     (void)cpubind_bind_exec(options->word, NULL, &fault);
     if (is_bound)
         put_back(options, pid);
-    api_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(fault.error));
+    api_add(&why, "\"%s\" cannot be run: ", options->word[0]);
+    words_add_why(&why, WORDS_COMMAND, NULL, fault.error);
     return cli_fail(options, fault.error == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE,
                     why.text);
 }

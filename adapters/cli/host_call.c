@@ -110,8 +110,9 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     how->source = is_live ? NULL : &c->source.source;
     if (cpubind_host_bind_open(how, &c->host, &fault) == CPUBIND_LINUX_OK)
         return API_DONE;
-    return words_fail(API_UNREADABLE, why, "the host cannot be opened: %s: %s", fault.what,
-                      strerror(fault.error));
+    api_add(why, "the host cannot be opened: ");
+    words_add_why(why, WORDS_OTHER, fault.what, fault.error);
+    return API_UNREADABLE;
 }
 
 /* == Words ================================================================== */

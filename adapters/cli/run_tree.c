@@ -112,7 +112,8 @@ int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_start
         if (!fault.error) {
             status = attend(&c, &child);
         } else {
-            api_add(&why, "\"%s\" cannot be run: %s", options->word[0], strerror(fault.error));
+            api_add(&why, "\"%s\" cannot be run: ", options->word[0]);
+            words_add_why(&why, WORDS_COMMAND, NULL, fault.error);
             status = strcmp(fault.what, "exec") != 0 ? CLI_RUN_FAILED
                      : fault.error == ENOENT         ? CLI_NOT_FOUND
                                                      : CLI_NOT_EXECUTABLE;

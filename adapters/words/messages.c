@@ -135,6 +135,7 @@ static const struct {
      "@; set the mode of the file and of its folders, or mount it without noexec"},
     {WORDS_COMMAND, ENOEXEC, NULL, "@; install the one of the architecture of this machine"},
     {WORDS_COMMAND, ETXTBSY, NULL, "@; it is being written: try again"},
+    {WORDS_COMMAND, ENOENT, NULL, "@; is the name right, and its folder on PATH?"},
     {WORDS_COMMAND, E2BIG, NULL, "@; unset the longest variables of the environment"},
     {ANY, ENFILE, NULL, "@; raise the limit of the host: sysctl fs.file-max"},
     {ANY, EMFILE, NULL, "@; raise the limit of open files: ulimit -n 1024"},

@@ -30,11 +30,11 @@ adapters/host           4447    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
-adapters/words          1596    5600
+adapters/words          1597    5600
 adapters/api            9051    1000
 adapters/doctor         2716    2000
 adapters/measure        2020    1700
-adapters/cli           13111    7500
+adapters/cli           13114    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          696     700
