@@ -20,21 +20,21 @@ fi
 # room                 most    goal
 rooms='
 cpubind.h              1600    1600
-adapters/text           3590    1700
-adapters/model          3595    1400
-adapters/ascend         6350    2500
-adapters/pci            1361    1300
-adapters/plan           2820    1200
+adapters/text           3621    1700
+adapters/model          3588    1400
+adapters/ascend         6180    2500
+adapters/pci            1360    1300
+adapters/plan           2807    1200
 adapters/linux         12921    9500
-adapters/host           4447    3300
+adapters/host           4439    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1597    5600
-adapters/api            9051    1000
-adapters/doctor         2716    2000
+adapters/api            9032    1000
+adapters/doctor         2713    2000
 adapters/measure        2020    1700
-adapters/cli           13114    7500
+adapters/cli           13097    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          696     700
