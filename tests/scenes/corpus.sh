@@ -3,9 +3,10 @@
 # file that others own
 # SPDX-License-Identifier: MIT
 # runs: check-all
+# build: plain
 #
 # What one command makes of one host or of a damaged file is in tests/cases/command_corpus.txt,
-# command_capture.txt and command_store.txt. The sanitized command is where BUILD is.
+# command_capture.txt and command_store.txt, with the sanitized command.
 . tests/scenes/lib.sh
 hosts=$out/hosts
 mkdir "$hosts"
