@@ -13,44 +13,18 @@
 
 /* One reading. */
 typedef struct reading {
-    const cpubind_source *source;
+    facts_reader r; /* of source, arena and problem */
     const cpubind_facts *facts;
-    cpubind_arena *arena;
     cpubind_users *out;
-    cpubind_problem *problem;
 } reading;
 
-static cpubind_problem_code no_memory(reading *r)
+/* Fails because an input does not tell who uses the NPUs. */
+static cpubind_problem_code fail_without(reading *r, const char *input, cpubind_input answer)
 {
-    r->problem->code = CPUBIND_PROBLEM_NO_MEMORY;
-    r->problem->what = "the arena is too small";
-    return r->problem->code;
-}
-
-static cpubind_problem_code fail(reading *r, const char *input, cpubind_input answer,
-                                 int32_t offset, const char *what)
-{
-    r->problem->code = CPUBIND_PROBLEM_UNREADABLE;
-    r->problem->input = input;
-    r->problem->answer = answer;
-    r->problem->offset = offset;
-    r->problem->what = what;
-    return r->problem->code;
-}
-
-/* Why an input that is not PRESENT does not tell who uses the NPUs. */
-static const char *why_not(cpubind_input answer)
-{
-    switch (answer.state) {
-    case CPUBIND_INPUT_FAILED:
-        return "it could not be read";
-    case CPUBIND_INPUT_TIMEOUT:
-        return "the command did not end in time";
-    case CPUBIND_INPUT_TOO_LONG:
-        return "it is too long";
-    default:
-        return "it is not there";
-    }
+    const cpubind_problem_code code = facts_judge(&r->r, input, answer);
+    return code == CPUBIND_PROBLEM_NONE
+               ? facts_fail_input(&r->r, input, answer, -1, "it is not there")
+               : code;
 }
 
 static int32_t find_phy(const cpubind_facts *f, int32_t phy)
@@ -103,52 +77,51 @@ static void add(reading *r, int32_t pid, int32_t npu)
 
 static int has_room(reading *r, int32_t n)
 {
-    r->out->row = (cpubind_user *)cpubind_arena_take(r->arena, n, sizeof *r->out->row);
+    r->out->row = (cpubind_user *)cpubind_arena_take(r->r.arena, n, sizeof *r->out->row);
     return r->out->row != NULL;
 }
 
 static cpubind_problem_code read_listing(reading *r, cpubind_input listing)
 {
-    int32_t n_line = 1;
-    for (int32_t i = 0; i < listing.len; i++)
-        n_line += listing.data[i] == '\n';
-    if (!has_room(r, n_line))
-        return no_memory(r);
-    for (int32_t at = 0, len; at < listing.len; at += len + 1) {
-        const char *end =
-            (const char *)memchr(listing.data + at, '\n', (size_t)(listing.len - at));
+    cursor_text of;
+    cursor c = cursor_open(&of, listing.data, listing.len, NULL, 1);
+    if (!has_room(r, facts_count_names(listing) + 1))
+        return facts_fail_memory(&r->r);
+    while (cursor_left(&c)) {
+        const cursor line = cursor_cut(&c, '\n');
         cpubind_driver_process p;
         cpubind_text_fault fault;
-        cpubind_text_status status;
-        len = end ? (int32_t)(end - listing.data) - at : listing.len - at;
-        status = cpubind_driver_parse_process(listing.data + at, len, &p, &fault);
+        const cpubind_text_status status =
+            cpubind_driver_parse_process(line.text + line.at, cursor_len(&line), &p, &fault);
         if (status == CPUBIND_TEXT_OK)
             add(r, p.pid, find_udevid(r->facts, p.udevid));
         else if (status == CPUBIND_TEXT_ERR_RANGE)
-            return fail(r, INPUT_TRS, listing, at + fault.offset, fault.what);
+            return facts_fail_input(&r->r, INPUT_TRS, listing, line.at + fault.offset,
+                                    fault.what);
     }
     return CPUBIND_PROBLEM_NONE;
 }
 
 static cpubind_problem_code read_table(reading *r)
 {
-    const cpubind_input answer = r->source->read(r->source->ctx, INPUT_INFO);
+    const cpubind_input answer = r->r.source->read(r->r.source->ctx, INPUT_INFO);
     cpubind_npusmi_info info;
     cpubind_text_fault fault = {-1, NULL};
     cpubind_text_status status;
     if (answer.state != CPUBIND_INPUT_PRESENT)
-        return fail(r, INPUT_INFO, answer, -1, why_not(answer));
-    status = cpubind_npusmi_parse_info(answer.data, answer.len, r->arena, &info, &fault);
+        return fail_without(r, INPUT_INFO, answer);
+    status = cpubind_npusmi_parse_info(answer.data, answer.len, r->r.arena, &info, &fault);
     if (status == CPUBIND_TEXT_ERR_SPACE)
-        return no_memory(r);
+        return facts_fail_memory(&r->r);
     if (status == CPUBIND_TEXT_OK && info.process_status != CPUBIND_TEXT_OK)
-        return fail(r, INPUT_INFO, answer, info.process_fault.offset, info.process_fault.what);
+        return facts_fail_text(&r->r, INPUT_INFO, answer, &info.process_fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail(r, INPUT_INFO, answer, fault.offset, fault.what);
+        return facts_fail_text(&r->r, INPUT_INFO, answer, &fault);
     if (!info.has_process_table)
-        return fail(r, INPUT_INFO, answer, -1, "the process table is not there");
+        return facts_fail_input(&r->r, INPUT_INFO, answer, -1,
+                                "the process table is not there");
     if (!has_room(r, info.n_process + 1))
-        return no_memory(r);
+        return facts_fail_memory(&r->r);
     for (int32_t i = 0; i < info.n_process; i++)
         add(r, info.process[i].pid,
             find_chip(r->facts, info.process[i].card, info.process[i].chip));
@@ -163,19 +136,21 @@ cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
     const cpubind_input listing = source->list(source->ctx, INPUT_TRS);
     cpubind_users result = {.n = 0};
     cpubind_problem own;
-    reading r = {source, facts, arena, &result, problem ? problem : &own};
+    reading r = {.r = {.source = source, .arena = arena, .problem = problem ? problem : &own},
+                 .facts = facts,
+                 .out = &result};
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    cpubind_problem_clear(r.problem);
+    cpubind_problem_clear(r.r.problem);
     result.input = INPUT_TRS;
     if (listing.state == CPUBIND_INPUT_ABSENT && facts->has_listed && facts->n_listed == 0) {
         *out = result; /* this process sees no NPU: none that it sees has a user */
     } else if (listing.state == CPUBIND_INPUT_PRESENT && facts->has_phy) {
         code = read_listing(&r, listing);
     } else if (facts->origin == CPUBIND_ORIGIN_DRIVER) {
-        code = fail(&r, INPUT_TRS, listing, -1,
-                    listing.state == CPUBIND_INPUT_PRESENT
-                        ? "the physical ids of the NPUs are not known"
-                        : why_not(listing));
+        code = listing.state == CPUBIND_INPUT_PRESENT
+                   ? facts_fail_input(&r.r, INPUT_TRS, listing, -1,
+                                      "the physical ids of the NPUs are not known")
+                   : fail_without(&r, INPUT_TRS, listing);
     } else {
         result.input = INPUT_INFO;
         code = read_table(&r);
