@@ -584,53 +584,47 @@ static cpubind_problem_code parse_visible(facts_reader *r)
 #define INPUT_PHYSICAL "ASCEND_VISIBLE_DEVICES"
 #define INPUT_OPTIONS  "ASCEND_RUNTIME_OPTIONS"
 
-/* Reads an item, from `at` on, up to `end`; returns 0 when it is none. */
-static int read_item(const char *at, const char *end, int32_t *first, int32_t *last)
+static int is_of_model(char c)
 {
-    const char *dash = end;
-    while (dash > at && dash[-1] != '-')
-        dash--;
-    if (cpubind_number_parse(dash, (int32_t)(end - dash), last, NULL) != CPUBIND_TEXT_OK ||
-        *last < 0 || *last >= CPUBIND_MAX_DEVICES || *dash == 'x' ||
-        (end - dash > 1 && dash[1] == 'x'))
+    return cursor_is_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+/* Reads an item; returns 0 when it is none. */
+static int read_item(cursor item, int32_t *first, int32_t *last)
+{
+    cursor id = item, head = cursor_cut(&id, '-');
+    const int is_range = head.end < item.end;
+    if (!cursor_is_number(is_range ? id : item, CPUBIND_MAX_DEVICES - 1, last))
         return 0;
     *first = *last;
-    if (dash == at)
+    if (!is_range)
         return 1;
-    if (end - at > 6 && memcmp(at, "Ascend", 6) == 0) {
-        for (at += 6; at < dash - 1; at++)
-            if (!((*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z')))
-                return 0;
-        return 1;
-    }
-    return cpubind_number_parse(at, (int32_t)(dash - 1 - at), first, NULL) == CPUBIND_TEXT_OK &&
-           *first >= 0 && *first <= *last;
+    if (!cursor_takes(&head, "Ascend"))
+        return cursor_is_number(head, (uint64_t)*last, first);
+    (void)cursor_span(&head, is_of_model);
+    return !cursor_left(&head);
 }
 
 /* Marks the physical ids of the variable; *n is how many there are. */
 static cpubind_problem_code read_physical(facts_reader *r, cpubind_input env,
                                           cpubind_piece value, uint8_t *is_named, int32_t *n)
 {
-    const char *at = env.data + value.at, *end = at + value.len;
+    cursor_text of;
+    cursor all = cursor_open(&of, env.data, env.len, NULL, 1);
+    all = cursor_at(&all, value);
     *n = 0;
     memset(is_named, 0, CPUBIND_MAX_DEVICES);
-    while (at < end) {
-        const char *comma = (const char *)memchr(at, ',', (size_t)(end - at));
-        const char *stop = comma ? comma : end;
+    while (cursor_left(&all)) {
+        const cursor item = cursor_trim(cursor_cut(&all, ','));
         int32_t first, last;
-        while (at < stop && *at == ' ')
-            at++;
-        while (stop > at && stop[-1] == ' ')
-            stop--;
-        if (!read_item(at, stop, &first, &last))
-            return facts_fail_input(r, INPUT_ENV, env, (int32_t)(at - env.data),
+        if (!read_item(item, &first, &last))
+            return facts_fail_input(r, INPUT_ENV, env, item.at,
                                     "this is neither a physical id, a range such as 0-3, nor a "
                                     "name such as Ascend910-2");
         for (int32_t id = first; id <= last; id++) {
             *n += !is_named[id];
             is_named[id] = 1;
         }
-        at = comma ? comma + 1 : end;
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -639,17 +633,14 @@ static cpubind_problem_code read_physical(facts_reader *r, cpubind_input env,
 static int names_devices(cpubind_input env, cpubind_piece value)
 {
     static const char *const none[] = {"", "void", "none", "all"};
+    cursor_text of;
+    const cursor all = cursor_open(&of, env.data, env.len, NULL, 1);
     cpubind_piece options;
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        if ((size_t)value.len == strlen(none[i]) &&
-            memcmp(env.data + value.at, none[i], (size_t)value.len) == 0)
+        if (cursor_is(cursor_at(&all, value), none[i]))
             return 0;
-    if (cpubind_env_find(env.data, env.len, INPUT_OPTIONS, &options) != CPUBIND_TEXT_OK)
-        return 1;
-    for (int32_t i = 0; i + 7 <= options.len; i++)
-        if (memcmp(env.data + options.at + i, "VIRTUAL", 7) == 0)
-            return 0;
-    return 1;
+    return cpubind_env_find(env.data, env.len, INPUT_OPTIONS, &options) != CPUBIND_TEXT_OK ||
+           !cursor_holds(cursor_at(&all, options), "VIRTUAL");
 }
 
 /* Holds the physical ids against ASCEND_RT_VISIBLE_DEVICES, which may name fewer devices and no

@@ -22,7 +22,7 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
 adapters/model          3588    1400
-adapters/ascend         6130    2500
+adapters/ascend         6120    2500
 adapters/pci            1360    1300
 adapters/plan           2807    1200
 adapters/linux         12921    9500
