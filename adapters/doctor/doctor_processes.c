@@ -34,10 +34,12 @@ static void take_users(doctor *d, const cpubind_doctor_bus *bus)
     d->is_short |= !list.row;
     d->workers_input = "proc/*/fd";
     d->workers_answer.state = CPUBIND_INPUT_ABSENT;
-    for (int32_t i = 0; list.row && bus->users && i < bus->users->n; i++)
-        for (int32_t k = 0; k < d->facts->n_device; k++)
-            if (d->facts->device[k]->bus == bus->users->row[i].device)
-                list.row[list.n++] = (cpubind_user){bus->users->row[i].pid, k};
+    for (int32_t i = 0; list.row && bus->users && i < bus->users->n; i++) {
+        const cpubind_user *user = &bus->users->row[i];
+        const int32_t device = cpubind_facts_device(d->facts, user->device);
+        if (device >= 0)
+            list.row[list.n++] = (cpubind_user){user->pid, device};
+    }
     d->is_workers_known = bus->users != NULL;
     if (d->is_workers_known)
         keep_workers(d, &list);

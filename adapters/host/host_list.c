@@ -315,7 +315,7 @@ static int list_opened(listing *l)
         l->problem = problem;
     for (int32_t i = 0; i < list.n; i++) {
         list.row[n] = list.row[i];
-        list.row[n].device = cpubind_host_device_of(h, list.row[i].device);
+        list.row[n].device = cpubind_facts_device(&h->facts.facts, list.row[i].device);
         n += list.row[n].device >= 0;
     }
     list.n = n;

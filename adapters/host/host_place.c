@@ -58,13 +58,10 @@ static int split(token t, char c, token *left, token *right)
 /* Gives the device of the bus. Returns whether the plan has it. */
 static int give_of_bus(const placing *p, int32_t bus)
 {
-    const cpubind_facts *f = &p->h->whole.facts;
-    for (int32_t i = 0; bus >= 0 && i < f->n_device; i++)
-        if (f->device[i]->bus == bus) {
-            p->is_given[i] = 1;
-            return 1;
-        }
-    return 0;
+    const int32_t device = cpubind_facts_device(&p->h->whole.facts, bus);
+    if (device >= 0)
+        p->is_given[device] = 1;
+    return device >= 0;
 }
 
 /* Gives the device with a number of the host: by its driver, else by its place on the bus. */

@@ -189,14 +189,6 @@ static int number_devices(cpubind_host_bind *h)
     return 1;
 }
 
-int32_t cpubind_host_device_of(const cpubind_host_bind *h, int32_t on_bus)
-{
-    for (int32_t i = h->n_listed; i < h->n_device; i++)
-        if (h->facts.facts.device[i]->bus == on_bus)
-            return i;
-    return -1;
-}
-
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;

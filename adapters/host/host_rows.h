@@ -158,9 +158,6 @@ cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
 /* The row of the plan that a device has; -1: it has none. */
 int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device);
 
-/* The device that an index into facts.facts.device is; -1: none, or a listed one. */
-int32_t cpubind_host_device_of(const cpubind_host_bind *h, int32_t on_bus);
-
 /* The pool of a device; n 0: it has none.
  *   out     *memory_node: or -1 */
 cpubind_cpus cpubind_host_pool(const cpubind_host_bind *h, int32_t device,

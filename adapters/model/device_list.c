@@ -11,6 +11,14 @@ static int is_found(const cpubind_facts *f, int32_t device)
     return f->has_listed && cpubind_vendor_of(f->bus[device].accelerator.vendor)->users;
 }
 
+int32_t cpubind_facts_device(const cpubind_facts *facts, int32_t row)
+{
+    for (int32_t i = 0; i < facts->n_device && row >= 0; i++)
+        if (facts->device[i]->bus == row)
+            return i;
+    return -1;
+}
+
 int cpubind_facts_takes_others(const cpubind_facts *facts)
 {
     return facts->rules == CPUBIND_RULES_NEAR && facts->strategy == CPUBIND_NEAR;

@@ -536,6 +536,9 @@ static inline int cpubind_is_listed(const cpubind_host_device *device)
     return device->bus < 0;
 }
 
+/* The index in facts->device of a row of facts->bus; -1: it is none of them. */
+int32_t cpubind_facts_device(const cpubind_facts *facts, int32_t row);
+
 /* "device"; "pix". Static storage. */
 const char *cpubind_node_origin_word(cpubind_node_origin origin);
 const char *cpubind_nearness_word(cpubind_nearness nearness);

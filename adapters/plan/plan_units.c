@@ -67,15 +67,6 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
                                                 : CPUBIND_PROBLEM_UNREADABLE;
 }
 
-/* The device of facts->device that a ranked function is: the reading has added each. */
-static int32_t viewed_of(const cpubind_facts *f, int32_t device)
-{
-    int32_t i = 0;
-    while (f->device[i]->bus != device)
-        i++;
-    return i;
-}
-
 int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
                        const cpubind_problem *refusal, cpubind_arena *arena,
                        cpubind_device_plan *plan)
@@ -99,7 +90,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
     for (int32_t k = 0; k < f->n_rank; k++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
         *unit =
-            (cpubind_unit){.device = viewed_of(f, rank[k].device),
+            (cpubind_unit){.device = cpubind_facts_device(f, rank[k].device),
                            .id = base + k,
                            .rank = k,
                            .tile = rank[k].tile,

@@ -21,12 +21,12 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
-adapters/model          3588    1400
+adapters/model          3596    1400
 adapters/ascend         6120    2500
 adapters/pci            1360    1300
-adapters/plan           2807    1200
+adapters/plan           2800    1200
 adapters/linux         12921    9500
-adapters/host           4439    3300
+adapters/host           4428    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
