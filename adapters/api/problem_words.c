@@ -639,10 +639,11 @@ static void explain_overlap(const refusal *r, api_text *out)
 
 void api_add_no_device(int has_bus, api_text *out)
 {
-    api_add(out, "%s",
+    api_add(out,
+            "%s, or plan CPU workers: cpubind plan --cpu-workers N; cpubind plan --fixture "
+            "NAME shows another host",
             has_bus ? CPUBIND_WHY_NO_DEVICE
-                "; name one as lspci -D prints it, with --device ADDRESS, or plan CPU workers: "
-                "cpubind plan --cpu-workers N; cpubind plan --fixture NAME shows another host"
+                "; name one as lspci -D prints it, with --device ADDRESS"
                     : CPUBIND_WHY_NO_BUS "; show the container the host's /sys, or give a "
                                          "snapshot that has it with --root DIR");
 }
