@@ -653,14 +653,13 @@ static void explain_no_npu_smi(const refusal *r, api_text *out)
     const api_options *options = r->options;
     const int is_of_workers =
         options->all || (options->command & (API_STATUS | API_SERVICE)) != 0;
-    const int is_live = !options->root && !options->fixture;
     const cpubind_request *q = &options->request;
     if (!is_prefix(r->p->what, "npu-smi") && q->type == CPUBIND_TYPE_AUTO && !q->device &&
         q->origin == CPUBIND_ORIGIN_AUTO) { /* nothing speaks of NPUs */
         api_add_no_device(is_prefix(r->p->what, CPUBIND_WHY_NO_DEVICE), out);
         return;
     }
-    if (is_live && is_of_workers)
+    if (is_of_workers && !options->root && !options->fixture)
         api_add(out, "npu-smi is not on PATH, and the files of the driver do not name the NPUs "
                      "of this machine; in a container, mount npu-smi from the host");
     else
