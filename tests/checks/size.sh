@@ -21,13 +21,8 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
-<<<<<<< HEAD
 adapters/model          3596    1400
 adapters/ascend         6120    2500
-=======
-adapters/model          3596    1400
-adapters/ascend         6120    2500
->>>>>>> 896f121a (Judge the inputs of users, and read those of doctor, as all others)
 adapters/pci            1360    1300
 adapters/plan           2800    1200
 adapters/linux         12921    9500
