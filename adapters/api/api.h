@@ -19,7 +19,7 @@
 #include "../plan/plan.h"
 #include "../text/character.h"
 #include "../words/messages.h"
-#include "../words/out.h"
+#include "../words/value.h"
 
 /* How a call has ended: the exit status of the command. */
 enum api_status {
@@ -392,7 +392,7 @@ void api_hint_try(api_hint *hint, const char *known);
 /* Appends "; did you mean "a" or "b"?"; nothing where no word is like it. */
 void api_hint_add(const api_hint *hint, api_text *why);
 
-/* == Output: tables, JSON (output.c) ========================================= */
+/* == Output: tables (output.c) ========================================= */
 
 /* A table with n_column set and all else zero is empty. Each column is as wide as its longest
  * cell. */
@@ -417,27 +417,6 @@ void api_put_table(api_out *to, api_table *table);
 
 /* Frees a table without appending it. */
 void api_free_table(api_table *table);
-
-/* JSON in one line. A value is a member `key` of the object that is open, or with a key of NULL
- * an element of the array that is open. */
-void api_json_open(api_out *to, const char *key, char bracket);
-void api_json_close(api_out *to, char bracket);
-void api_json_null(api_out *to, const char *key);
-void api_json_bool(api_out *to, const char *key, int is_true);
-void api_json_number(api_out *to, const char *key, int64_t number);
-
-/* A number; null when it is negative, which means not known. */
-void api_json_id(api_out *to, const char *key, int32_t id);
-
-/* A string, with "?" in place of bytes that cpubind_character refuses, but for the control
- * characters that JSON escapes. NULL: null. */
-void api_json_text(api_out *to, const char *key, const char *text);
-
-/* A list as the kernel prints it; null when it is empty. */
-void api_json_list(api_out *to, const char *key, const int32_t *list, int32_t n);
-
-/* A value that is JSON already. NULL: null, and memory has run out. */
-void api_json_value(api_out *to, const char *key, const char *json);
 
 /* == A host and its plan ==================================================== */
 
@@ -550,7 +529,7 @@ void api_put_quality(api_out *to, const char *noun, api_figures figures);
 int32_t api_figure(api_figures figures, const char *key);
 
 /* The figures as an object; null without a pool. */
-void api_json_quality(api_out *to, const char *key, api_figures figures, int is_of_npu);
+words_value *api_quality_json(api_figures figures, int is_of_npu);
 
 /* One row of a plan: a device, or a tile of one, its pool, and the CPUs of its roles. */
 typedef struct api_row {
@@ -650,29 +629,34 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 #define API_JSON_FORMAT 2
 
 /* The object that plan --json prints. */
-void api_json_plan(api_out *to, const api_planned *planned, const api_options *options);
+words_value *api_plan_json(const api_planned *planned, const api_options *options);
 
-/* {"cpubind", "error": {"code", "text", and the numbers of the problem}}, without its closing
- * bracket, so that the caller may add more. */
-void api_json_problem(api_out *to, const cpubind_problem *problem, const char *text);
+/* {"cpubind", "error": {"code", "text", and the numbers of the problem}} */
+words_value *api_problem_json(const cpubind_problem *problem, const char *text);
 
 /* {"cpubind", "error": {"code", "text"}} */
-void api_json_error(api_out *to, const char *code, const char *text);
+words_value *api_error_json(const char *code, const char *text);
 
-/* The warnings of a plan as an array of {"code", "text"}; empty when there is no plan. Without
- * its closing bracket. */
-void api_json_warnings(api_out *to, const char *key, const api_planned *planned);
+/* The warnings of a plan as an array of {"code", "text"}; empty when there is no plan. */
+words_value *api_warnings_json(const api_planned *planned);
+
+/* The address of a function of the bus; null where it is not known. */
+words_value *api_pci_json(const cpubind_pci_address *pci);
 
 /* == Why ==================================================================== */
 
 /* Why the text of --explain names nothing; NULL: it does. Static storage. */
 const char *api_check_explain(const char *text);
 
-/* Appends the explanation of options->explain, as sentences or with options->json as JSON, also
- * of a plan that is refused, as far as its facts are known. Returns 0 when there is nothing to
- * explain: *why says what is wrong, or is empty where the plan itself is refused. */
-int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
-                api_text *why);
+/* The explanation of options->explain, {"cpubind", "explain"}, also of a plan that is refused,
+ * as far as its facts are known. Returns 0 when there is nothing to explain: *why says what is
+ * wrong, or is empty where the plan itself is refused.
+ *   out     *out: not whole without memory; NULL when there is nothing to explain */
+int api_explain_json(const api_planned *planned, const api_options *options, words_value **out,
+                     api_text *why);
+
+/* Appends the sentences of an explanation; with options->json its JSON. Frees it. */
+void api_put_explanation(api_out *to, const api_options *options, words_value *report);
 
 /* == A process that is bound ================================================ */
 
@@ -755,14 +739,13 @@ void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay sta
 /* Appends one line for an item that --watch has moved. */
 void api_put_moved(api_out *to, const cpubind_item *item);
 
-/* The whole report as JSON. */
-void api_json_report(api_out *to, const char *key, const api_bound *bound,
-                     const cpubind_outcomes *report);
+/* The whole report. */
+words_value *api_report_json(const api_bound *bound, const cpubind_outcomes *report);
 
 /* Hears each warning of a report: its code and its sentence. */
 typedef void api_hear(void *ctx, const char *code, const char *text);
 
-/* Hears a warning as an object of a JSON array; `out` is an api_out. */
+/* Hears a warning as an object of an array; `out` is a words_value. */
 void api_add_warning(void *out, const char *code, const char *text);
 
 /* Finds the processes of this host that plans of other rules have bound, before bound->goal is
@@ -792,8 +775,7 @@ void api_warn_plan(const api_planned *planned, api_hear *hear, void *ctx);
 void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx);
 
 /* The warnings of the plan and of the outcome as an array of {"code", "text"}. */
-void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,
-                               const cpubind_outcomes *report);
+words_value *api_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report);
 
 /* Appends why a call failed: what, where, and what to do. Returns the status. */
 int api_explain_bind(const api_options *options, const api_bound *bound,

@@ -439,14 +439,13 @@ void api_warn_rest(const cpubind_outcomes *report, api_hear *hear, void *ctx)
         hear(ctx, "memory", text.text);
 }
 
-void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,
-                               const cpubind_outcomes *report)
+words_value *api_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report)
 {
-    api_json_warnings(to, key, &bound->planned);
+    words_value *warnings = api_warnings_json(&bound->planned);
     if (bound->goal.rules)
-        api_warn_other_rules(&bound->other_rules, bound->goal.rules, api_add_warning, to);
-    api_warn_outcome(bound, report, api_add_warning, to);
-    api_json_close(to, ']');
+        api_warn_other_rules(&bound->other_rules, bound->goal.rules, api_add_warning, warnings);
+    api_warn_outcome(bound, report, api_add_warning, warnings);
+    return warnings;
 }
 
 /* == Failures =============================================================== */

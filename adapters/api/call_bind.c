@@ -66,8 +66,10 @@ static int is_open(const cpb_binding *b, cpb_error **error)
 /* Makes the JSON of the report. Returns 0 without memory. */
 static int note_report(cpb_binding *b, cpb_error **error)
 {
+    words_value *report = api_report_json(&b->bound, cpubind_bind_report(b->bound.binding));
     b->json.len = 0;
-    api_json_report(&b->json, NULL, &b->bound, cpubind_bind_report(b->bound.binding));
+    words_put(&b->json, report, WORDS_LINE);
+    words_free(report);
     if (!b->json.is_short)
         return 1;
     b->json.is_short = 0;

@@ -26,13 +26,16 @@ void *call_no_memory(cpb_error **error)
     return NULL;
 }
 
-/* Takes over the JSON and copies the text. */
-static void *finish(cpb_error **error, cpb_error *made, api_out *json, const char *text)
+/* Takes over the value and copies the text. */
+static void *finish(cpb_error **error, cpb_error *made, words_value *value, const char *text)
 {
+    api_out json = {0};
+    words_put(&json, value, WORDS_LINE);
+    words_free(value);
     made->text = strdup(text);
-    made->json = json->text;
+    made->json = json.text;
     *error = made;
-    if (made->text && !json->is_short)
+    if (made->text && !json.is_short)
         return NULL;
     cpb_error_free(made);
     return call_no_memory(error);
@@ -52,20 +55,17 @@ static cpb_error *new_error(const char *code, int status)
 void *call_fail(cpb_error **error, const char *code, int status, int32_t number,
                 const char *text)
 {
-    api_out json = {0};
     cpb_error *made = error ? new_error(code, status) : NULL;
     if (!made)
         return call_no_memory(error);
     made->number = number;
-    api_json_error(&json, code, text);
-    return finish(error, made, &json, text);
+    return finish(error, made, api_error_json(code, text), text);
 }
 
 void *call_refuse(cpb_error **error, const api_planned *planned, const api_options *options)
 {
     const cpubind_problem *p = &planned->problem;
     api_text text = {"", 0};
-    api_out json = {0};
     cpb_error *made = error ? new_error(cpubind_problem_word(p->code),
                                         (int)cpubind_problem_exit(planned->code))
                             : NULL;
@@ -77,9 +77,7 @@ void *call_refuse(cpb_error **error, const api_planned *planned, const api_optio
     made->place = api_place(p);
     made->number = p->answer.state == CPUBIND_INPUT_FAILED ? p->answer.error : 0;
     api_explain(planned, options, &text);
-    api_json_problem(&json, p, text.text);
-    api_json_close(&json, '}');
-    return finish(error, made, &json, text.text);
+    return finish(error, made, api_problem_json(p, text.text), text.text);
 }
 
 const char *cpb_error_code(const cpb_error *error)

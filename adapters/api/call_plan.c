@@ -731,9 +731,11 @@ const char *cpb_plan_json(const cpb_plan *plan)
     api_out *json = plan->json;
     cpubind_mutex_lock(plan->source->mutex);
     if (!json->text || json->is_short) {
+        words_value *value = api_plan_json(&plan->planned, &plan->options.options);
         json->len = 0;
         json->is_short = 0;
-        api_json_plan(json, &plan->planned, &plan->options.options);
+        words_put(json, value, WORDS_LINE);
+        words_free(value);
     }
     cpubind_mutex_unlock(plan->source->mutex);
     return json->is_short ? call_no_memory_json : json->text;
@@ -814,6 +816,7 @@ char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **erro
 char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **error)
 {
     api_options options = plan->options.options;
+    words_value *explanation;
     api_out text = {0};
     api_text why = {"", 0};
     const char *fault = api_check_explain(target ? target : "");
@@ -821,9 +824,10 @@ char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **err
         return (char *)call_fail(error, "usage", API_USAGE, 0,
                                  fault ? fault : "threads are of a binding, not of a plan");
     options.explain = target;
-    if (api_put_why(&text, &plan->planned, &options, &why) || text.is_short)
+    if (api_explain_json(&plan->planned, &options, &explanation, &why)) {
+        api_put_explanation(&text, &options, explanation);
         return text_of(&text, error);
-    free(text.text);
+    }
     return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);
 }
 

@@ -88,10 +88,8 @@ typedef struct explanation {
     api_view view;
     const api_planned *planned;
     const api_options *options;
-    api_out *to;  /* sentences, or the objects of all targets */
-    api_out fact; /* the object of this target */
-    api_out said; /* with --json: the sentences of this target, an array */
-    int32_t n_said, n_target;
+    words_value *fact;     /* the object of this target */
+    words_value *said;     /* its sentences, an array */
     int32_t *list;         /* CPUs: room for all of the host */
     int32_t *device, *ids; /* devices, and ids of them: room for CPUBIND_MAX_DEVICES */
     int32_t *group;        /* by CPU of the plan: the first CPU that is for the same NPUs; -1 */
@@ -109,8 +107,6 @@ typedef struct explanation {
 /* Says a sentence, which ends in a full stop here if it has none. */
 __attribute__((format(printf, 2, 3))) static void say(explanation *e, const char *form, ...)
 {
-    const int is_first = e->n_said++ == 0;
-    const int32_t columns = e->to->columns > 0 && e->to->columns < 80 ? e->to->columns : 80;
     char sentence[sizeof(api_text)];
     api_text text = {"", 0};
     va_list values;
@@ -119,12 +115,7 @@ __attribute__((format(printf, 2, 3))) static void say(explanation *e, const char
     va_end(values);
     api_add_in_words(e->view.facts, sentence, &text);
     api_add(&text, "%s", text.len > 0 && text.text[text.len - 1] == '.' ? "" : ".");
-    if (e->options->json) {
-        api_json_text(&e->said, NULL, text.text);
-        return;
-    }
-    api_put_text(e->to, !is_first ? "  " : e->n_target > 0 ? "\n" : "");
-    api_put_wrapped(e->to, text.text, is_first ? 0 : 2, is_first ? 2 : 4, columns);
+    words_add(e->said, words_text(text.text));
 }
 
 /* Room for a part of a sentence, which lasts until WORDS others are taken. */
@@ -273,8 +264,8 @@ static int32_t list_home(explanation *e, int32_t device)
 }
 
 /* Says which devices the CPUs of a group may go to, and how many of them one has (-1: none is
- * asked for). */
-static void say_group(explanation *e, const char *key, int32_t group, int32_t device)
+ * asked for). Returns the facts. */
+static words_value *say_group(explanation *e, int32_t group, int32_t device)
 {
     const int32_t k = list_claimants(e, group);
     const char *devices = devices_words(e, e->claimant, k);
@@ -288,11 +279,8 @@ static void say_group(explanation *e, const char *key, int32_t group, int32_t de
             k == 1 ? " alone" : "", (int)n_its);
     else
         say(e, "The %d CPUs %s may go to %s%s", (int)n, list, devices, k == 1 ? " alone" : "");
-    api_json_open(&e->fact, key, '{');
-    api_json_list(&e->fact, "cpus", e->list, n);
-    api_json_list(&e->fact, "devices", e->ids, n_id);
-    api_json_number(&e->fact, "hidden", n_hidden);
-    api_json_close(&e->fact, '}');
+    return words_make("cpus:v devices:v hidden:i", words_list(e->list, n),
+                      words_list(e->ids, n_id), (int)n_hidden);
 }
 
 /* Says by which rule CPUs are shared out. */
@@ -328,13 +316,11 @@ static void say_place(explanation *e, const cpubind_host_device *npu)
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
-    api_text *by = words_of(e), *rest = words_of(e), pci = {"", 0};
+    api_text *by = words_of(e), *rest = words_of(e);
     int32_t nodes[CPUBIND_MAX_NODES];
     if (!cpubind_is_listed(npu)) {
-        api_add_pci(&pci, &npu->pci);
-        api_json_text(&e->fact, "pci", pci.text);
-        api_json_text(&e->fact, "node_by", cpubind_node_origin_word(npu->origin));
-        pci = (api_text){"", 0};
+        words_move(e->fact, words_make("pci:v node_by:s", api_pci_json(&npu->pci),
+                                       cpubind_node_origin_word(npu->origin)));
         api_add(by, "%s",
                 npu->origin == CPUBIND_NODE_ORIGIN_ONLY_NODE && !facts->has_nodes
                     ? "default: the host shows no nodes"
@@ -347,7 +333,7 @@ static void say_place(explanation *e, const cpubind_host_device *npu)
     } else {
         api_add(by, "the %s", is_kernel ? "kernel" : "topology of npu-smi");
     }
-    api_json_list(&e->fact, "near", cpu, n);
+    words_set(e->fact, "near", words_list(cpu, n));
     if (n == 0) {
         if (npu->node >= 0)
             api_add(rest, "; its PCI function is on node %d", (int)npu->node);
@@ -371,7 +357,7 @@ static void say_home(explanation *e, int32_t device, const cpubind_host_device *
 {
     int32_t n_other = 0;
     const int32_t n = list_home(e, device);
-    api_json_list(&e->fact, "home", e->list, n);
+    words_set(e->fact, "home", words_list(e->list, n));
     for (int32_t d = 0; d < e->view.plan->n_candidate; d++) {
         int32_t i = 0;
         while (i < n && (d == device || !is_near(e, d, e->list[i])))
@@ -429,16 +415,16 @@ static const char *distance_words(explanation *e, int32_t device, const int32_t 
 /* Says by which steps a device got its CPUs. */
 static void say_steps(explanation *e, int32_t device, int32_t row)
 {
-    api_json_open(&e->fact, "steps", '{');
+    words_value *given = words_object();
     for (int32_t step = CPUBIND_STEP_IDLE + 1; step < STEP_COUNT; step++) {
         const int32_t n = list_step(e, device, row, step);
         if (n == 0)
             continue;
-        api_json_list(&e->fact, cpubind_step_word(step), e->list, n);
+        words_set(given, cpubind_step_word(step), words_list(e->list, n));
         say(e, "%d of its CPUs, %s%s: %s", (int)n, list_words(e, e->list, n),
             distance_words(e, device, e->list, n), steps[step]);
     }
-    api_json_close(&e->fact, '}');
+    words_set(e->fact, "steps", given);
 }
 
 /* Says which slice a device has. */
@@ -457,8 +443,7 @@ static void say_slot(explanation *e, int32_t device, const cpubind_host_device *
         if (d != device && plan->candidate[d].slot == slot)
             say(e, "The same slice is that of %s, which has the same number",
                 device_words(e, d));
-    api_json_number(&e->fact, "slot", slot);
-    api_json_number(&e->fact, "slots", plan->n_slot);
+    words_move(e->fact, words_make("slot:i slots:i", (int)slot, (int)plan->n_slot));
 }
 
 /* Says why allowed CPUs stay idle. */
@@ -596,7 +581,7 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
         add_name(e, npu, words);
         say(e, "NPU %d%s gets %d CPUs: %s", (int)n->logic, words->text, (int)r.n,
             list_words(e, r.cpu, r.n));
-        api_json_list(&e->fact, "pool", r.cpu, r.n);
+        words_set(e->fact, "pool", words_list(r.cpu, r.n));
         return;
     }
     if (!add_poolless(e, npu, words))
@@ -608,7 +593,7 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
             list_words(e, e->list, n_cpu));
     else
         say(e, "%s", words->text);
-    api_json_null(&e->fact, "pool");
+    words_set(e->fact, "pool", words_null());
 }
 
 static void explain_npu(explanation *e, int32_t npu)
@@ -618,7 +603,8 @@ static void explain_npu(explanation *e, int32_t npu)
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? plan->of_device[npu] : -1;
     const int32_t row = is_traced ? api_row_index(plan, npu) : -1;
-    api_json_number(&e->fact, "device", n->logic);
+    words_value *groups;
+    words_set(e->fact, "device", words_number(n->logic));
     if (is_traced)
         say_pool(e, npu, device);
     if (!cpubind_is_listed(n) && row >= 0)
@@ -629,11 +615,11 @@ static void explain_npu(explanation *e, int32_t npu)
     say_home(e, device, n);
     if (plan->core.strategy == CPUBIND_GLOBAL_SLICE)
         say_slot(e, device, n);
-    api_json_open(&e->fact, "groups", '[');
+    groups = words_array();
     for (int32_t g = 0; g < plan->host.n_cpu && !is_kept_overlap(e); g++)
         if (e->group[g] == g && plan->stand[device * plan->host.n_cpu + g])
-            say_group(e, NULL, g, device);
-    api_json_close(&e->fact, ']');
+            words_add(groups, say_group(e, g, device));
+    words_set(e->fact, "groups", groups);
     say_steps(e, device, row);
     say_rule(e);
     for (part p = {.at = -1}; row >= 0 && next_part(e, row, &p);) {
@@ -665,8 +651,8 @@ static void say_where(explanation *e, int32_t id)
         api_add(rest, ", in a core with the CPUs ");
         api_add_list(rest, e->list, n);
     }
-    api_json_number(&e->fact, "node", node);
-    api_json_list(&e->fact, "core", e->list, n);
+    words_set(e->fact, "node", words_number(node));
+    words_set(e->fact, "core", words_list(e->list, n));
     say(e, "CPU %d is on node %d%s", (int)id, (int)node, rest->text);
 }
 
@@ -679,11 +665,12 @@ static void say_near(explanation *e, int32_t id)
             e->device[n++] = d;
     say(e, "It is near %s", devices_words(e, e->device, n));
     n_id = ids_of(e, e->device, n, &n_hidden);
-    api_json_list(&e->fact, "near_devices", e->ids, n_id);
+    words_set(e->fact, "near_devices", words_list(e->ids, n_id));
 }
 
 /* Appends the NPU of a part with the role of a CPU. Returns whether the CPU is in the part. */
-static int add_part(explanation *e, const part *p, int32_t id, const char *before, api_text *to)
+static int add_part(const part *p, int32_t id, const char *before, words_value *pools,
+                    api_text *to)
 {
     const char *word = "another process of it";
     int32_t at = 0;
@@ -698,7 +685,7 @@ static int add_part(explanation *e, const part *p, int32_t id, const char *befor
             word = cpubind_role_word((cpubind_role)role);
     }
     snprintf(key, sizeof key, "%d", (int)p->row.id);
-    api_json_text(&e->fact, key, word);
+    words_set(pools, key, words_text(word));
     api_add(to, "%sNPU %d (%s)", before, (int)p->row.id, word);
     return 1;
 }
@@ -707,12 +694,12 @@ static int add_part(explanation *e, const part *p, int32_t id, const char *befor
  * a CPU of a tile that this process does not see. */
 static int add_rows(explanation *e, int32_t id, api_text *to)
 {
+    words_value *pools = words_object();
     int n_row = 0;
-    api_json_open(&e->fact, "pools", '{');
     for (int32_t i = 0; i < e->view.plan->n_want; i++)
         for (part p = {.at = -1}; next_part(e, i, &p);)
-            n_row += add_part(e, &p, id, n_row ? " and of " : "It is in the pool of ", to);
-    api_json_close(&e->fact, '}');
+            n_row += add_part(&p, id, n_row ? " and of " : "It is in the pool of ", pools, to);
+    words_set(e->fact, "pools", pools);
     return n_row;
 }
 
@@ -722,7 +709,7 @@ static void say_state(explanation *e, int32_t id)
     const api_cpu *cpu = &e->view.cpu[id];
     const char *about = "";
     api_text *words = words_of(e);
-    api_json_text(&e->fact, "state", api_cpu_word(cpu->kind));
+    words_set(e->fact, "state", words_text(api_cpu_word(cpu->kind)));
     if (cpu->kind >= API_CPU_PROCESS && add_rows(e, id, words) > 0) {
         say(e, "%s", words->text);
         return;
@@ -747,15 +734,15 @@ static void say_trace(explanation *e, int32_t id)
     }
     const int32_t step = plan->step[cpu->at], group = e->group[cpu->at];
     const int32_t owner = cpu->device < 0 ? -1 : plan->candidate[cpu->device].device;
-    api_json_text(&e->fact, "step", cpubind_step_word(step));
-    api_json_id(&e->fact, "owner", owner < 0 ? -1 : e->view.facts->device[owner]->logic);
+    words_set(e->fact, "step", words_text(cpubind_step_word(step)));
+    words_set(e->fact, "owner", words_id(owner < 0 ? -1 : e->view.facts->device[owner]->logic));
     if (step > CPUBIND_STEP_IDLE && step < STEP_COUNT && cpu->device >= 0 &&
         !is_kept_overlap(e))
         say(e, "It went to %s%s: %s", device_words(e, cpu->device),
             distance_words(e, cpu->device, &id, 1), steps[step]);
     say_near(e, id);
     if (group >= 0 && !is_kept_overlap(e))
-        say_group(e, "group", group, -1);
+        words_set(e->fact, "group", say_group(e, group, -1));
     say_rule(e);
     if (cpu->kind == API_CPU_IDLE)
         say_idle(e);
@@ -779,9 +766,9 @@ static void explain_cpu(explanation *e, int32_t id)
 {
     const cpubind_facts *facts = e->view.facts;
     int32_t at = 0;
-    api_json_number(&e->fact, "cpu", id);
+    words_set(e->fact, "cpu", words_number(id));
     if (id >= facts->n_cpu_id || facts->node_of[id] < 0) {
-        api_json_text(&e->fact, "state", api_cpu_word(API_CPU_ABSENT));
+        words_set(e->fact, "state", words_text(api_cpu_word(API_CPU_ABSENT)));
         say(e, "CPU %d is not online, or there is no such CPU: the online CPUs end at %d",
             (int)id, (int)facts->n_cpu_id - 1);
         return;
@@ -878,9 +865,9 @@ static int32_t npu_index(explanation *e, const target *t)
 static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 {
     const cpubind_device_plan *plan = e->view.plan;
+    words_value *cpus = words_object();
     int n = 0;
-    api_json_text(&e->fact, "role", cpubind_role_word(role));
-    api_json_open(&e->fact, "cpus", '{');
+    words_set(e->fact, "role", words_text(cpubind_role_word(role)));
     for (int32_t i = 0; has_trace(e) && i < plan->n_want; i++) {
         if (npu >= 0 && plan->want[i] != npu)
             continue;
@@ -891,10 +878,10 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
             say_roles(e, &p, role);
             say_role_rule(e, &p);
             snprintf(key, sizeof key, "%d", (int)p.row.id);
-            api_json_list(&e->fact, key, cpu, n_cpu);
+            words_set(cpus, key, words_list(cpu, n_cpu));
         }
     }
-    api_json_close(&e->fact, '}');
+    words_set(e->fact, "cpus", cpus);
     for (int32_t i = 0; npu < 0 && i < plan->n_unit; i++) {
         api_text *words = words_of(e);
         if (plan->unit[i].rank < 0 || !add_poolless(e, plan->unit[i].device, words))
@@ -926,72 +913,47 @@ static int explain_target(explanation *e, const target *t)
 
 /* == Output ================================================================= */
 
-/* Explains one target: appends its sentences, or its facts with the sentences as "text".
- * Returns 0 when the plan and the facts do not know it. */
-static int add_target(explanation *e, const target *t, const char *key)
+/* Explains one target, by its facts with the sentences as "text". Returns 0 when the plan and
+ * the facts do not know it. */
+static int make_target(explanation *e, const target *t, words_value **out)
 {
     int is_known;
-    e->fact.len = e->said.len = 0;
-    e->n_said = 0;
-    api_json_open(&e->fact, NULL, '{');
-    api_json_open(&e->said, NULL, '[');
+    e->fact = words_object();
+    e->said = words_array();
     is_known = explain_target(e, t);
     if (is_known && e->planned->code != CPUBIND_PROBLEM_NONE) {
         api_text *why = words_of(e);
         api_explain(e->planned, e->options, why);
         say(e, "There is no plan: %s", why->text);
     }
-    api_json_close(&e->said, ']');
-    api_json_value(&e->fact, "text", e->said.text);
-    api_json_close(&e->fact, '}');
-    if (e->options->json && is_known)
-        api_json_value(e->to, key, e->fact.text);
-    e->n_target++;
+    words_set(e->fact, "text", e->said);
+    *out = e->fact;
     return is_known;
 }
 
-/* Explains all NPUs in view, all roles and all CPUs. Returns 0 as add_target does. */
-static int add_all(explanation *e)
+static int add_target(explanation *e, const target *t, words_value *all)
+{
+    words_value *one;
+    const int is_known = make_target(e, t, &one);
+    words_add(all, one);
+    return is_known;
+}
+
+/* Explains all NPUs in view, all roles and all CPUs. Returns 0 as make_target does. */
+static int make_all(explanation *e, words_value **out)
 {
     const cpubind_facts *facts = e->view.facts;
+    words_value *all = *out = words_array();
     for (int32_t i = 0; i < facts->n_device; i++)
-        if (!add_target(e, &(target){1, {NULL, facts->device[i]->logic, {0}}, -1, -1}, NULL))
+        if (!add_target(e, &(target){1, {NULL, facts->device[i]->logic, {0}}, -1, -1}, all))
             return 0;
     for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
-        if (!add_target(e, &(target){.cpu = -1, .role = i}, NULL))
+        if (!add_target(e, &(target){.cpu = -1, .role = i}, all))
             return 0;
     for (int32_t i = 0; i < facts->n_cpu_id; i++)
-        if (!add_target(e, &(target){.cpu = i, .role = -1}, NULL))
+        if (!add_target(e, &(target){.cpu = i, .role = -1}, all))
             return 0;
     return 1;
-}
-
-/* Explains what --explain names; with --json {"cpubind", "explain"}, with the error of a
- * refused plan. */
-static int put_all(explanation *e)
-{
-    const api_options *options = e->options;
-    api_text why = {"", 0};
-    target t;
-    int is_known;
-    if (options->json && e->planned->code != CPUBIND_PROBLEM_NONE) {
-        api_explain(e->planned, options, &why);
-        api_json_problem(e->to, &e->planned->problem, why.text);
-    } else if (options->json) {
-        api_json_open(e->to, NULL, '{');
-        api_json_text(e->to, "cpubind", CPUBIND_VERSION);
-    }
-    if (options->json && e->is_all)
-        api_json_open(e->to, "explain", '[');
-    if (e->is_all)
-        is_known = add_all(e);
-    else
-        is_known = read_target(options->explain, &t) && add_target(e, &t, "explain");
-    if (options->json && e->is_all)
-        api_json_close(e->to, ']');
-    if (options->json)
-        api_json_close(e->to, '}');
-    return is_known;
 }
 
 static int make(explanation *e)
@@ -1010,8 +972,6 @@ static int make(explanation *e)
 static void free_explanation(explanation *e)
 {
     api_free_view(&e->view);
-    free(e->fact.text);
-    free(e->said.text);
     free(e->list);
     free(e->device);
     free(e->ids);
@@ -1035,26 +995,74 @@ static void add_unknown(explanation *e, api_text *why)
     api_add_in_words(e->view.facts, words->text, why);
 }
 
-int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
-                api_text *why)
+/* The report, with the error of a refused plan. Returns 0 as make_target does. */
+static int make_report(explanation *e, words_value **out)
+{
+    api_text why = {"", 0};
+    words_value *explain = NULL;
+    target t;
+    int is_known = 0;
+    if (e->is_all)
+        is_known = make_all(e, &explain);
+    else if (read_target(e->options->explain, &t))
+        is_known = make_target(e, &t, &explain);
+    if (e->planned->code != CPUBIND_PROBLEM_NONE) {
+        api_explain(e->planned, e->options, &why);
+        *out = api_problem_json(&e->planned->problem, why.text);
+    } else {
+        *out = words_make("cpubind:s", CPUBIND_VERSION);
+    }
+    words_set(*out, "explain", explain);
+    return is_known;
+}
+
+int api_explain_json(const api_planned *planned, const api_options *options, words_value **out,
+                     api_text *why)
 {
     explanation *e = planned->has_facts ? (explanation *)calloc(1, sizeof *e) : NULL;
-    int is_made, is_known = 0;
-    to->is_short |= planned->has_facts && !e;
+    int is_known = planned->has_facts; /* without memory, too */
+    *out = NULL;
     if (!e)
-        return 0;
+        return is_known;
     e->planned = planned;
     e->options = options;
-    e->to = to;
-    is_made = make(e);
-    if (is_made && has_trace(e))
-        find_groups(e);
     e->is_all = strcasecmp(options->explain, "all") == 0;
-    if (is_made)
-        is_known = put_all(e);
-    to->is_short |= !is_made || e->fact.is_short || e->said.is_short;
-    if (!is_known && !to->is_short && planned->code == CPUBIND_PROBLEM_NONE)
+    if (make(e)) {
+        if (has_trace(e))
+            find_groups(e);
+        is_known = make_report(e, out);
+    }
+    if (!is_known) {
+        words_free(*out);
+        *out = NULL;
+    }
+    if (!is_known && planned->code == CPUBIND_PROBLEM_NONE)
         add_unknown(e, why);
     free_explanation(e);
     return is_known;
+}
+
+/* Appends the sentences of one target. */
+static void put_sentences(api_out *to, const words_value *one)
+{
+    const int32_t columns = to->columns > 0 && to->columns < 80 ? to->columns : 80;
+    const words_value *text = words_get(one, "text");
+    for (int32_t i = 0; i < words_count(text); i++) {
+        api_put_text(to, i ? "  " : "");
+        api_put_wrapped(to, words_string(words_at(text, i)), i ? 2 : 0, i ? 4 : 2, columns);
+    }
+}
+
+void api_put_explanation(api_out *to, const api_options *options, words_value *report)
+{
+    const words_value *explain = words_get(report, "explain");
+    const int is_one = words_is(explain, WORDS_OBJECT);
+    to->is_short |= !words_is_whole(report);
+    if (options->json)
+        words_put(to, report, WORDS_LINE);
+    for (int32_t i = 0; !options->json && i < (is_one ? 1 : words_count(explain)); i++) {
+        api_put_text(to, i ? "\n" : "");
+        put_sentences(to, is_one ? explain : words_at(explain, i));
+    }
+    words_free(report);
 }

@@ -102,15 +102,11 @@ int32_t api_figure(api_figures of, const char *key)
     return -1;
 }
 
-void api_json_quality(api_out *to, const char *key, api_figures of, int is_of_npu)
+words_value *api_quality_json(api_figures of, int is_of_npu)
 {
-    if (!of.quality) {
-        api_json_null(to, key);
-        return;
-    }
-    api_json_open(to, key, '{');
-    for (int32_t i = 0; i < N_FIGURE; i++)
+    words_value *json = of.quality ? words_object() : words_null();
+    for (int32_t i = 0; of.quality && i < N_FIGURE; i++)
         if (!is_of_npu || figures[i].is_of_npu)
-            api_json_id(to, figures[i].key, number_of(of, i));
-    api_json_close(to, '}');
+            words_set(json, figures[i].key, words_id(number_of(of, i)));
+    return json;
 }

@@ -8,7 +8,9 @@
 
 static void put_json(api_out *to, const api_planned *planned, const api_options *options)
 {
-    api_json_plan(to, planned, options);
+    words_value *plan = api_plan_json(planned, options);
+    words_put(to, plan, WORDS_LINE);
+    words_free(plan);
     api_put_text(to, "\n");
 }
 

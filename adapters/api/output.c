@@ -1,4 +1,4 @@
-/* output.c - tables, JSON
+/* output.c - tables
  * SPDX-License-Identifier: MIT
  *
  * Prints nothing. Widths of tables are counted in bytes.
@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../words/value.h"
 #include "api.h"
 
 /* == Tables ================================================================= */
@@ -103,79 +102,4 @@ void api_put_table(api_out *to, api_table *table)
 {
     to->is_short |= table->is_short || !put_rows(to, table);
     api_free_table(table);
-}
-
-/* == JSON =================================================================== */
-
-/* Begins a value: a comma unless it is the first one of its object or array, then its key. */
-static void begin(api_out *to, const char *key)
-{
-    const char last = to->len > 0 ? to->text[to->len - 1] : '{';
-    if (last != '{' && last != '[')
-        api_put_bytes(to, ", ", 2);
-    if (!key)
-        return;
-    api_put_bytes(to, "\"", 1);
-    api_put_text(to, key);
-    api_put_bytes(to, "\": ", 3);
-}
-
-void api_json_open(api_out *to, const char *key, char bracket)
-{
-    begin(to, key);
-    api_put_bytes(to, &bracket, 1);
-}
-
-void api_json_close(api_out *to, char bracket)
-{
-    api_put_bytes(to, &bracket, 1);
-}
-
-void api_json_value(api_out *to, const char *key, const char *json)
-{
-    begin(to, key);
-    to->is_short |= !json;
-    api_put_text(to, json ? json : "null");
-}
-
-void api_json_null(api_out *to, const char *key)
-{
-    api_json_value(to, key, "null");
-}
-
-void api_json_bool(api_out *to, const char *key, int is_true)
-{
-    api_json_value(to, key, is_true ? "true" : "false");
-}
-
-void api_json_number(api_out *to, const char *key, int64_t number)
-{
-    begin(to, key);
-    api_put(to, "%lld", (long long)number);
-}
-
-void api_json_id(api_out *to, const char *key, int32_t id)
-{
-    if (id < 0)
-        api_json_null(to, key);
-    else
-        api_json_number(to, key, id);
-}
-
-/* Appends a value, which is freed. */
-static void put_value(api_out *to, const char *key, words_value *value)
-{
-    begin(to, key);
-    words_put(to, value, WORDS_LINE);
-    words_free(value);
-}
-
-void api_json_text(api_out *to, const char *key, const char *text)
-{
-    put_value(to, key, words_text(text));
-}
-
-void api_json_list(api_out *to, const char *key, const int32_t *list, int32_t n)
-{
-    put_value(to, key, words_list(list, n));
 }

@@ -3,202 +3,179 @@
  *
  * JSON.md documents the keys. New keys may be added; a key is never renamed or removed.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "api.h"
 #include "settings.h"
 
-static void put_nodes(api_out *to, const cpubind_facts *facts, const api_row *row)
+static words_value *nodes_json(const cpubind_facts *facts, const api_row *row)
 {
-    int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
-    to->is_short |= !nodes;
-    api_json_list(to, "nodes", nodes, nodes ? api_nodes_of(facts, row->cpu, row->n, nodes) : 0);
+    int32_t *nodes = (int32_t *)malloc(((size_t)facts->n_node + 1) * sizeof *nodes);
+    words_value *value =
+        nodes ? words_list(nodes, api_nodes_of(facts, row->cpu, row->n, nodes)) : NULL;
     free(nodes);
+    return value;
 }
 
 /* {"code", "text"}, and the NPU, CPU, counts, input and place of the problem, where it has
  * them. */
-static void put_details(api_out *to, const cpubind_problem *p, const char *text)
+static words_value *details_json(const cpubind_problem *p, const char *text)
 {
     const cpubind_position place = api_place(p);
-    api_json_open(to, "error", '{');
-    api_json_text(to, "code", cpubind_problem_word(p->code));
-    api_json_text(to, "text", text);
+    words_value *error = words_make("code:s text:s", cpubind_problem_word(p->code), text);
     if (p->device >= 0)
-        api_json_number(to, "npu", p->device);
+        words_set(error, "npu", words_number(p->device));
     if (p->other >= 0)
-        api_json_number(to, "other_npu", p->other);
+        words_set(error, "other_npu", words_number(p->other));
     if (p->cpu >= 0)
-        api_json_number(to, "cpu", p->cpu);
-    if (p->need > 0) {
-        api_json_number(to, "need", p->need);
-        api_json_number(to, "have", p->have);
-    }
+        words_set(error, "cpu", words_number(p->cpu));
+    if (p->need > 0)
+        words_move(error, words_make("need:i have:i", (int)p->need, (int)p->have));
     if (p->uncut > 0)
-        api_json_number(to, "uncut", p->uncut);
+        words_set(error, "uncut", words_number(p->uncut));
     if (p->input)
-        api_json_text(to, "input", p->input);
-    if (place.line > 0) {
-        api_json_number(to, "line", place.line);
-        api_json_number(to, "column", place.column);
-    }
-    api_json_close(to, '}');
+        words_set(error, "input", words_text(p->input));
+    if (place.line > 0)
+        words_move(error, words_make("line:i column:i", (int)place.line, (int)place.column));
+    return error;
 }
 
-/* Appends the name of a row; null where it has none. */
-static void put_name(api_out *to, const char *key, const api_row *row)
+/* The name of a row; null where it has none. */
+static words_value *name_json(const api_row *row)
 {
     api_text name = {"", 0};
-    api_json_text(to, key, api_add_name(&name, row) ? name.text : NULL);
+    return words_text(api_add_name(&name, row) ? name.text : NULL);
 }
 
 /* The numbers that only an NPU has. */
-static void put_npu(api_out *to, const cpubind_host_device *npu)
+static words_value *npu_json(const cpubind_host_device *npu)
 {
-    api_json_id(to, "npu", npu->logic);
-    api_json_id(to, "card", npu->card);
-    api_json_id(to, "chip", npu->chip);
-    api_json_id(to, "phy", npu->phy);
+    return words_make("npu:v card:v chip:v phy:v", words_id(npu->logic), words_id(npu->card),
+                      words_id(npu->chip), words_id(npu->phy));
 }
 
-static void put_device(api_out *to, const api_planned *p, const api_options *options, int32_t i)
+static words_value *device_json(const api_planned *p, const api_options *options, int32_t i)
 {
     const cpubind_facts *facts = &p->facts;
     const api_row row = api_shown(facts, &p->plan, i);
-    api_text pci = {"", 0};
-    api_json_open(to, NULL, '{');
-    put_name(to, "name", &row);
-    api_json_id(to, "number", row.number);
-    api_json_number(to, "rank", row.rank);
-    api_json_text(to, "vendor", cpubind_vendor_word(row.device->accelerator.vendor));
-    api_json_text(to, "product", row.device->accelerator.product);
-    if (row.device->pci.domain >= 0)
-        api_add_pci(&pci, &row.device->pci);
-    api_json_text(to, "pci", pci.len > 0 ? pci.text : NULL);
+    api_text why = {"", 0};
+    words_value *device =
+        words_make("name:v number:v rank:i vendor:s product:s pci:v", name_json(&row),
+                   words_id(row.number), (int)row.rank,
+                   cpubind_vendor_word(row.device->accelerator.vendor),
+                   row.device->accelerator.product, api_pci_json(&row.device->pci));
     if (cpubind_is_listed(row.device))
-        put_npu(to, row.device);
+        words_move(device, npu_json(row.device));
     if (row.tile >= 0)
-        api_json_number(to, "tile", row.tile);
-    if (facts->has_processes && cpubind_is_listed(row.device))
-        api_json_bool(to, "running", row.device->is_running);
-    else
-        api_json_null(to, "running");
-    api_json_id(to, "node", row.node);
-    api_json_list(to, "pool", row.cpu, row.n);
+        words_set(device, "tile", words_number(row.tile));
+    words_set(device, "running",
+              facts->has_processes && cpubind_is_listed(row.device)
+                  ? words_bool(row.device->is_running)
+                  : words_null());
+    words_set(device, "node", words_id(row.node));
+    words_set(device, "pool", words_list(row.cpu, row.n));
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
         const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
-        api_json_list(to, cpubind_role_word((cpubind_role)role), cpu, n);
+        words_set(device, cpubind_role_word((cpubind_role)role), words_list(cpu, n));
     }
-    put_nodes(to, facts, &row);
-    api_json_id(to, "memory_node", row.memory_node);
-    api_json_quality(to, "quality", row.figures, 1);
-    if (row.problem) {
-        api_text why = {"", 0};
+    if (row.problem)
         api_explain_row(p, options, &row, &why);
-        put_details(to, row.problem, why.text);
-    } else {
-        api_json_null(to, "error");
-    }
-    api_json_close(to, '}');
+    words_move(device,
+               words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, &row),
+                          words_id(row.memory_node), api_quality_json(row.figures, 1),
+                          row.problem ? details_json(row.problem, why.text) : words_null()));
+    return device;
 }
 
-static void put_quota(api_out *to, const cpubind_facts *facts)
+/* The CPUs that the quota of the cgroup is worth. */
+static words_value *quota_json(const cpubind_facts *facts)
 {
-    char text[16];
-    (void)snprintf(text, sizeof text, "%g", facts->quota / 1000.0);
-    if (facts->quota > 0)
-        api_json_value(to, "quota", text);
-    else
-        api_json_null(to, "quota");
+    if (facts->quota <= 0)
+        return words_null();
+    return facts->quota % 1000 ? words_real((double)facts->quota / 1000)
+                               : words_number(facts->quota / 1000);
 }
 
-/* The members that only a plan with such an option has. */
-static void put_asked(api_out *to, const cpubind_request *q, const cpubind_device_plan *plan)
+/* Adds the members that only a plan with such an option has. */
+static void add_asked(words_value *plan, const cpubind_request *q,
+                      const cpubind_device_plan *of)
 {
     if (q->exclude)
-        api_json_list(to, "excluded", q->exclude, q->n_exclude);
+        words_set(plan, "excluded", words_list(q->exclude, q->n_exclude));
     if (q->keep || q->keep_each > 0)
-        api_json_list(to, "kept", plan->kept, plan->n_kept);
-    if (q->n_process > 1) {
-        api_json_number(to, "processes", q->n_process);
-        api_json_number(to, "process", q->process);
-    }
+        words_set(plan, "kept", words_list(of->kept, of->n_kept));
+    if (q->n_process > 1)
+        words_move(plan,
+                   words_make("processes:i process:i", (int)q->n_process, (int)q->process));
 }
 
-static void put_setting(void *ctx, const char *key, const char *value)
+static void add_setting(void *ctx, const char *key, const char *value)
 {
-    api_out *to = (api_out *)ctx;
     api_text text = {"", 0};
     api_add(&text, "%s = %s", key, value);
-    api_json_text(to, NULL, text.text);
+    words_add((words_value *)ctx, words_text(text.text));
 }
 
 /* The settings of the host that counted, as lines of its file. */
-static void put_settings(api_out *to, const api_options *options, cpubind_rules rules)
+static words_value *settings_json(const api_options *options, cpubind_rules rules)
 {
-    if (!options->counted)
-        return;
-    api_json_open(to, "settings", '[');
-    api_each_setting(options, rules, put_setting, to);
-    api_json_close(to, ']');
+    words_value *settings = words_array();
+    api_each_setting(options, rules, add_setting, settings);
+    return settings;
 }
 
-void api_json_plan(api_out *to, const api_planned *p, const api_options *options)
+static words_value *devices_json(const api_planned *p, const api_options *options)
+{
+    words_value *devices = words_array();
+    for (int32_t i = 0; i < p->plan.n_unit; i++)
+        words_add(devices, device_json(p, options, i));
+    return devices;
+}
+
+static words_value *rank_json(const api_planned *p, const api_options *options)
+{
+    const int32_t ranked = api_rank_row(p, options);
+    if (ranked < 0)
+        return words_null();
+    const api_row row = api_shown(&p->facts, &p->plan, ranked);
+    return name_json(&row);
+}
+
+words_value *api_plan_json(const api_planned *p, const api_options *options)
 {
     const cpubind_facts *facts = &p->facts;
     const cpubind_device_plan *plan = &p->plan;
-    const int32_t ranked = api_rank_row(p, options);
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "cpubind", CPUBIND_VERSION);
-    api_json_number(to, "format", API_JSON_FORMAT);
-    api_json_text(to, "device_type", facts->has_listed ? cpubind_type_word(facts->type) : NULL);
-    api_json_text(to, "strategy", api_strategy_word(plan->core.strategy));
-    api_json_text(to, "rules", cpubind_rules_word(plan->rules));
-    api_json_text(to, "scope", cpubind_scope_word(facts->scope));
-    api_json_text(to, "facts", facts->has_listed ? cpubind_origin_word(facts->origin) : NULL);
-    api_json_text(to, "overlap", api_finding_word(plan->core.overlap));
-    put_settings(to, options, plan->rules);
-    api_json_number(to, "rank", options->request.rank);
-    if (ranked >= 0) {
-        const api_row row = api_shown(facts, plan, ranked);
-        put_name(to, "rank_device", &row);
-    } else {
-        api_json_null(to, "rank_device");
-    }
-    api_json_list(to, "allowed", facts->cpu, facts->n_cpu);
-    put_quota(to, facts);
-    api_json_number(to, "total", plan->total);
-    api_json_number(to, "hidden", plan->n_hidden);
-    api_json_number(to, "idle", plan->n_idle);
-    api_json_open(to, "devices", '[');
-    for (int32_t i = 0; i < plan->n_unit; i++)
-        put_device(to, p, options, i);
-    api_json_close(to, ']');
-    api_json_quality(to, "quality", api_figures_of(plan), 0);
-    api_json_warnings(to, "warnings", p);
-    api_json_close(to, ']');
+    words_value *json = words_make(
+        "cpubind:s format:i device_type:s strategy:s rules:s scope:s facts:s overlap:s",
+        CPUBIND_VERSION, API_JSON_FORMAT,
+        facts->has_listed ? cpubind_type_word(facts->type) : NULL,
+        api_strategy_word(plan->core.strategy), cpubind_rules_word(plan->rules),
+        cpubind_scope_word(facts->scope),
+        facts->has_listed ? cpubind_origin_word(facts->origin) : NULL,
+        api_finding_word(plan->core.overlap));
+    if (options->counted)
+        words_set(json, "settings", settings_json(options, plan->rules));
+    words_move(json,
+               words_make("rank:i rank_device:v allowed:v quota:v total:i hidden:i "
+                          "idle:i devices:v quality:v warnings:v",
+                          (int)options->request.rank, rank_json(p, options),
+                          words_list(facts->cpu, facts->n_cpu), quota_json(facts),
+                          (int)plan->total, (int)plan->n_hidden, (int)plan->n_idle,
+                          devices_json(p, options), api_quality_json(api_figures_of(plan), 0),
+                          api_warnings_json(p)));
     if (plan->core.strategy == CPUBIND_CLUSTER)
-        api_json_list(to, "uvb", plan->spare, plan->n_spare);
-    put_asked(to, &options->request, plan);
-    api_json_close(to, '}');
+        words_set(json, "uvb", words_list(plan->spare, plan->n_spare));
+    add_asked(json, &options->request, plan);
+    return json;
 }
 
-void api_json_problem(api_out *to, const cpubind_problem *problem, const char *text)
+words_value *api_problem_json(const cpubind_problem *problem, const char *text)
 {
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "cpubind", CPUBIND_VERSION);
-    put_details(to, problem, text);
+    return words_make("cpubind:s error:v", CPUBIND_VERSION, details_json(problem, text));
 }
 
-void api_json_error(api_out *to, const char *code, const char *text)
+words_value *api_error_json(const char *code, const char *text)
 {
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "cpubind", CPUBIND_VERSION);
-    api_json_open(to, "error", '{');
-    api_json_text(to, "code", code);
-    api_json_text(to, "text", text);
-    api_json_close(to, '}');
-    api_json_close(to, '}');
+    return words_make("cpubind:s error:{code:s text:s}", CPUBIND_VERSION, code, text);
 }

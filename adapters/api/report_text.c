@@ -20,83 +20,57 @@ void api_put_moved(api_out *to, const cpubind_item *item)
 
 /* == JSON =================================================================== */
 
-static void item_json(api_out *to, const cpubind_item *item)
+static words_value *item_json(const cpubind_item *item)
 {
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "kind", api_kind_word(item->kind));
-    api_json_number(to, "pid", item->pid);
-    api_json_number(to, "id", item->id);
-    api_json_text(to, "name", item->name);
-    api_json_text(to, "was", item->was);
-    api_json_text(to, "should", item->should);
-    api_json_text(to, "actual", item->actual);
-    api_json_text(to, "result", cpubind_item_result_word(item->result));
-    api_json_text(to, "call", item->what);
-    api_json_text(to, "error", item->error ? strerror(item->error) : NULL);
-    api_json_close(to, '}');
+    return words_make("kind:s pid:i id:i name:s was:s should:s actual:s result:s call:s "
+                      "error:s",
+                      api_kind_word(item->kind), (int)item->pid, (int)item->id, item->name,
+                      item->was, item->should, item->actual,
+                      cpubind_item_result_word(item->result), item->what,
+                      item->error ? strerror(item->error) : NULL);
 }
 
-static int is_there(const cpubind_memory_move *memory, int32_t node)
+/* The memory nodes that the process has pages on, and that where they belong. */
+static words_value *nodes_json(const cpubind_memory_move *memory)
 {
-    return memory->before.bytes[node] > 0 || memory->after.bytes[node] > 0 ||
-           node == memory->node;
+    words_value *nodes = words_array();
+    for (int32_t i = 0; i < CPUBIND_MAX_NODES; i++)
+        if (memory->before.bytes[i] > 0 || memory->after.bytes[i] > 0 || i == memory->node)
+            words_add(nodes,
+                      words_make("node:i was:I is:I", (int)i, (int64_t)memory->before.bytes[i],
+                                 (int64_t)memory->after.bytes[i]));
+    return nodes;
 }
 
-static void memory_json(api_out *to, const cpubind_outcomes *report)
+static words_value *memory_json(const cpubind_outcomes *report)
 {
     const cpubind_memory_move *memory = &report->memory;
-    if (!report->has_memory) {
-        api_json_null(to, "memory");
-        return;
-    }
-    api_json_open(to, "memory", '{');
-    api_json_number(to, "node", memory->node);
-    api_json_open(to, "nodes", '[');
-    for (int32_t i = 0; i < CPUBIND_MAX_NODES; i++) {
-        if (!is_there(memory, i))
-            continue;
-        api_json_open(to, NULL, '{');
-        api_json_number(to, "node", i);
-        api_json_number(to, "was", memory->before.bytes[i]);
-        api_json_number(to, "is", memory->after.bytes[i]);
-        api_json_close(to, '}');
-    }
-    api_json_close(to, ']');
-    api_json_number(to, "left", memory->left);
-    api_json_number(to, "own", memory->own);
-    api_json_number(to, "own_left", memory->own_left);
-    api_json_number(to, "moved", memory->moved);
-    api_json_number(to, "milliseconds", memory->elapsed_ms);
-    api_json_open(to, "stays", '{');
+    words_value *stays;
+    if (!report->has_memory)
+        return words_null();
+    stays = words_object();
     for (int i = 0; i < CPUBIND_STAY_COUNT; i++)
-        api_json_number(to, cpubind_memory_stay_word((cpubind_memory_stay)i), memory->stay[i]);
-    api_json_close(to, '}');
-    api_json_bool(to, "numa_balancing", memory->is_balancing);
-    api_json_close(to, '}');
+        words_set(stays, cpubind_memory_stay_word((cpubind_memory_stay)i),
+                  words_number(memory->stay[i]));
+    return words_make("node:i nodes:v left:I own:I own_left:I moved:I milliseconds:I stays:v "
+                      "numa_balancing:b",
+                      (int)memory->node, nodes_json(memory), (int64_t)memory->left,
+                      (int64_t)memory->own, (int64_t)memory->own_left, (int64_t)memory->moved,
+                      (int64_t)memory->elapsed_ms, stays, (int)memory->is_balancing);
 }
 
-void api_json_report(api_out *to, const char *key, const api_bound *bound,
-                     const cpubind_outcomes *report)
+words_value *api_report_json(const api_bound *bound, const cpubind_outcomes *report)
 {
-    api_json_open(to, key, '{');
-    api_json_text(to, "cpubind", CPUBIND_VERSION);
-    if (bound->pid)
-        api_json_number(to, "pid", bound->pid);
-    else
-        api_json_null(to, "pid");
-    api_json_text(to, "parent", *bound->parent ? bound->parent : NULL);
-    api_json_id(to, "npu", report->device);
-    if (*report->pci) {
-        api_json_text(to, "pci", report->pci);
-        api_json_text(to, "product", bound->product);
-    }
-    api_json_text(to, "main", report->main);
-    api_json_text(to, "state", cpubind_bind_record_path(bound->binding));
-    api_json_open(to, "items", '[');
+    words_value *json = words_make("cpubind:s pid:v parent:w npu:v", CPUBIND_VERSION,
+                                   bound->pid ? words_number(bound->pid) : words_null(),
+                                   bound->parent, words_id(report->device));
+    words_value *items = words_array();
     for (int32_t i = 0; i < report->n; i++)
-        item_json(to, &report->item[i]);
-    api_json_close(to, ']');
-    memory_json(to, report);
-    api_json_outcome_warnings(to, "warnings", bound, report);
-    api_json_close(to, '}');
+        words_add(items, item_json(&report->item[i]));
+    if (*report->pci)
+        words_move(json, words_make("pci:s product:s", report->pci, bound->product));
+    words_move(json, words_make("main:s state:s items:v memory:v warnings:v", report->main,
+                                cpubind_bind_record_path(bound->binding), items,
+                                memory_json(report), api_outcome_warnings_json(bound, report)));
+    return json;
 }

@@ -8,7 +8,7 @@
 
 #include "device_plan.h"
 
-static words_value *pci_value(const cpubind_pci_address *pci)
+words_value *api_pci_json(const cpubind_pci_address *pci)
 {
     api_text text = {"", 0};
     if (pci->domain >= 0)
@@ -36,15 +36,15 @@ static words_value *function_value(const cpubind_facts *f, const cpubind_host_de
 {
     words_value *bridges = words_array();
     for (int32_t i = 0; i < function->n_bridge; i++)
-        words_add(bridges, pci_value(&f->bridge[function->bridge[i]].pci));
+        words_add(bridges, api_pci_json(&f->bridge[function->bridge[i]].pci));
     return words_make("pci:v interface:v vendor_id:v device_id:v class:v numa_node:v node:v "
                       "node_by:s via:v cpus:v bridges:v virtual:b virtual_functions:i",
-                      pci_value(&function->pci),
+                      api_pci_json(&function->pci),
                       bytes_value(function->interface, function->interface_len),
                       id_value(function->ids.vendor), id_value(function->ids.device),
                       id_value(function->ids.class_code), words_id(function->numa_node),
                       words_id(function->node), cpubind_node_origin_word(function->origin),
-                      pci_value(&function->via), words_list(function->cpu, function->n_cpu),
+                      api_pci_json(&function->via), words_list(function->cpu, function->n_cpu),
                       bridges, function->is_virtual, (int)function->n_virtual);
 }
 
@@ -54,7 +54,7 @@ static words_value *near_value(const cpubind_facts *f, int32_t device)
     words_value *all = words_array();
     for (int32_t k = 0; k < f->n_nic; k++) {
         const int32_t near = f->nearness[device * f->n_nic + k];
-        words_add(all, words_make("pci:v near:s", pci_value(&f->nic[k].pci),
+        words_add(all, words_make("pci:v near:s", api_pci_json(&f->nic[k].pci),
                                   cpubind_nearness_word((cpubind_nearness)near)));
     }
     return all;

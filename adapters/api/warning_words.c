@@ -442,15 +442,12 @@ void api_keep_warning(cpubind_warning warning, api_planned *planned)
 
 void api_add_warning(void *out, const char *code, const char *text)
 {
-    api_out *to = (api_out *)out;
-    api_json_open(to, NULL, '{');
-    api_json_text(to, "code", code);
-    api_json_text(to, "text", text);
-    api_json_close(to, '}');
+    words_add((words_value *)out, words_make("code:s text:s", code, text));
 }
 
-void api_json_warnings(api_out *to, const char *key, const api_planned *planned)
+words_value *api_warnings_json(const api_planned *planned)
 {
-    api_json_open(to, key, '[');
-    api_warn_plan(planned, api_add_warning, to);
+    words_value *warnings = words_array();
+    api_warn_plan(planned, api_add_warning, warnings);
+    return warnings;
 }

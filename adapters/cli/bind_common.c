@@ -210,7 +210,7 @@ static void add_memory(words_value *report, const cpubind_outcomes *outcome, int
 
 int cli_print_items(const api_bound *bound, const cpubind_outcomes *outcome, int is_each)
 {
-    words_value *report = cli_outcome_json(bound, outcome);
+    words_value *report = api_report_json(bound, outcome);
     if (outcome->memory.before.total == 0)
         words_remove(report, "memory");
     else if (outcome->has_memory)

@@ -20,11 +20,9 @@ static int print_outcome(const api_options *options, api_bound *bound)
     cli_add_bound(&device, bound);
     api_add(&done, "process %d is bound to the CPUs of %s", (int)bound->pid, device.text);
     cli_note_done(&done);
-    if (options->json) {
-        api_out json = {0};
-        api_json_report(&json, NULL, bound, report);
-        return cli_print_line(stdout, &json) ? API_DONE : cli_no_memory();
-    }
+    if (options->json)
+        return cli_print_json(stdout, api_report_json(bound, report)) ? API_DONE
+                                                                      : cli_no_memory();
     api_put_plan(&plan, &bound->planned, options);
     if (!cli_print_out(stdout, &plan))
         return cli_no_memory();
@@ -53,8 +51,7 @@ static void print_news(const api_options *options, const api_bound *bound)
         return;
     api_out text = {0};
     if (options->json) {
-        api_json_report(&text, NULL, bound, report);
-        (void)cli_print_line(stdout, &text);
+        (void)cli_print_json(stdout, api_report_json(bound, report));
     } else {
         for (int32_t i = 0; i < report->n; i++)
             if (report->item[i].result == CPUBIND_ITEM_MOVED ||

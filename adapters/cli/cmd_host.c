@@ -177,7 +177,7 @@ words_value *cli_row_json(const host_call *c, const cpubind_host_row *row)
         row->parent ? words_number(row->parent) : words_null(),
         cpubind_host_state_word(row->state),
         text.len > 0 ? words_make("status:i text:s", status, text.text) : words_null(),
-        row->report ? cli_outcome_json(bound, row->report) : words_null());
+        row->report ? api_report_json(bound, row->report) : words_null());
     return json;
 }
 
@@ -203,7 +203,7 @@ static words_value *rows_json(const host_call *c, int is_news, int32_t *n)
         else
             words_add(others, cli_row_json(c, row));
     }
-    warnings = cli_warnings_json(&c->planned);
+    warnings = api_warnings_json(&c->planned);
     cli_explain_unseen(cpubind_host_bind_unseen(c->host), &unseen);
     if (unseen.len > 0 && warnings)
         words_add(warnings, words_make("code:s text:s", "unseen", unseen.text));

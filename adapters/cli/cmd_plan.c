@@ -28,16 +28,13 @@ static int print_why(const api_planned *p, const api_options *options)
 {
     api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
-    const int is_known = api_put_why(&text, p, options, &why), is_short = text.is_short;
-    if (is_known && !is_short) {
-        if (!(options->json ? cli_print_line : cli_print_out)(stdout, &text))
-            return cli_no_memory();
-        return (int)cpubind_problem_exit(p->code);
-    }
-    free(text.text);
-    if (is_short)
-        return cli_no_memory();
-    return why.len > 0 ? cli_fail(options, API_REFUSED, why.text) : cli_refuse(options, p);
+    words_value *explanation;
+    if (!api_explain_json(p, options, &explanation, &why))
+        return why.len > 0 ? cli_fail(options, API_REFUSED, why.text) : cli_refuse(options, p);
+    api_put_explanation(&text, options, explanation);
+    if (options->json)
+        api_put_text(&text, "\n");
+    return cli_print_out(stdout, &text) ? (int)cpubind_problem_exit(p->code) : cli_no_memory();
 }
 
 /* Prints the plan in the format of the options. Returns the exit status. */

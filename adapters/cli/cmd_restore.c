@@ -24,8 +24,8 @@ static int print_outcome(const api_options *options, const api_bound *bound)
         api_add(&done, "process %d is restored", (int)bound->pid);
     cli_note_done(&done);
     if (options->json)
-        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? API_DONE
-                                                                       : cli_no_memory();
+        return cli_print_json(stdout, api_report_json(bound, report)) ? API_DONE
+                                                                      : cli_no_memory();
     if (options->quiet)
         return API_DONE;
     if (!bound->pid)

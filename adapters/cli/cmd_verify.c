@@ -15,8 +15,8 @@ static int print_outcome(const api_options *options, api_bound *bound)
     status = cpubind_bind_has_drifted(report) || *bound->opened ? API_REFUSED : API_DONE;
     cli_add_bound(&device, bound);
     if (options->json)
-        return cli_print_json(stdout, cli_outcome_json(bound, report)) ? status
-                                                                       : cli_no_memory();
+        return cli_print_json(stdout, api_report_json(bound, report)) ? status
+                                                                      : cli_no_memory();
     if (options->quiet)
         return status;
     printf("process %d, %s: %s\n", (int)bound->pid, device.text,

@@ -126,11 +126,11 @@ words_value *cli_make_expectation(const words_value *args, const cpubind_source 
         status = api_check_pools(planned, options, why);
     if (status == API_DONE)
         return words_make("args:V exit:i plan:v", args, API_DONE,
-                          expected_plan(cli_plan_json(planned, options)));
+                          expected_plan(api_plan_json(planned, options)));
     if (why->len > 0)
         return refusal(args, status, why);
     api_explain(planned, options, why);
-    problem = cli_problem_json(&planned->problem, why->text);
+    problem = api_problem_json(&planned->problem, why->text);
     error = words_share(words_get(problem, "error"));
     words_free(problem);
     return words_make("args:V exit:i error:v", args, status, error);

@@ -90,9 +90,10 @@ static void put_place(api_out *to, const cpubind_status_worker *w,
 }
 
 /* Explains a device as plan --explain does: by its address, since another device may have its
- * name, but for one with a number of its own, which may share its address. As api_put_why. */
-static int explain_device(api_out *to, const cli_status *s, const cpubind_status_device *d,
-                          int is_json, api_text *why)
+ * name, but for one with a number of its own, which may share its address. As
+ * api_explain_json. */
+static int explain_device(const cli_status *s, const cpubind_status_device *d,
+                          words_value **out, api_text *why)
 {
     api_options options = *s->options;
     api_text name = {"", 0};
@@ -101,15 +102,17 @@ static int explain_device(api_out *to, const cli_status *s, const cpubind_status
     else
         api_add_pci(&name, &d->found->pci);
     options.explain = name.text;
-    options.json = is_json;
-    return api_put_why(to, &s->call->planned, &options, why);
+    return api_explain_json(&s->call->planned, &options, out, why);
 }
 
 /* Why the device has its pool. Returns 0 without memory. */
 static int put_why(api_out *to, const cli_status *s, const cpubind_status_device *d)
 {
     api_text why = {"", 0};
-    if (!explain_device(to, s, d, 0, &why) && why.len > 0)
+    words_value *explanation;
+    if (explain_device(s, d, &explanation, &why))
+        api_put_explanation(to, s->options, explanation);
+    else if (why.len > 0)
         put(to, &why, 2);
     return !to->is_short;
 }
@@ -222,15 +225,12 @@ static words_value *sharers_json(const cli_status *s, const cpubind_worker *w)
 static words_value *why_json(const cli_status *s, const cpubind_status_device *d)
 {
     api_text why = {"", 0};
-    api_out to = {0};
-    if (explain_device(&to, s, d, 1, &why) || to.is_short) {
-        words_value *whole = cli_value_of(&to);
-        words_value *explain = words_share(words_get(whole, "explain"));
-        words_free(whole);
-        return explain;
-    }
-    free(to.text);
-    return words_null();
+    words_value *whole, *explain;
+    if (!explain_device(s, d, &whole, &why))
+        return words_null();
+    explain = words_share(words_get(whole, "explain"));
+    words_free(whole);
+    return explain;
 }
 
 static words_value *beside_json(const cli_status *s, const cpubind_status_device *own)

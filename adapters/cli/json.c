@@ -31,12 +31,6 @@ int cli_print_out(FILE *out, api_out *text)
     return is_whole;
 }
 
-int cli_print_line(FILE *out, api_out *text)
-{
-    api_put_text(text, "\n");
-    return cli_print_out(out, text);
-}
-
 void cli_hear_warning(void *ctx, const char *code, const char *text)
 {
     (void)ctx;
@@ -51,57 +45,13 @@ void cli_print_warnings(const api_planned *planned)
 
 /* == Trees ================================================================== */
 
-words_value *cli_value_of(api_out *text)
-{
-    words_value *value = text->is_short ? NULL : words_read(text->text, text->len, NULL);
-    free(text->text);
-    memset(text, 0, sizeof *text);
-    return value;
-}
-
-words_value *cli_plan_json(const api_planned *planned, const api_options *options)
-{
-    api_out to = {0};
-    api_json_plan(&to, planned, options);
-    return cli_value_of(&to);
-}
-
-words_value *cli_problem_json(const cpubind_problem *problem, const char *text)
-{
-    api_out to = {0};
-    api_json_problem(&to, problem, text);
-    api_json_close(&to, '}');
-    return cli_value_of(&to);
-}
-
-words_value *cli_warnings_json(const api_planned *planned)
-{
-    api_out to = {0};
-    api_json_warnings(&to, NULL, planned);
-    api_json_close(&to, ']');
-    return cli_value_of(&to);
-}
-
-words_value *cli_outcome_json(const api_bound *bound, const cpubind_outcomes *report)
-{
-    api_out to = {0};
-    api_json_report(&to, NULL, bound, report);
-    return cli_value_of(&to);
-}
-
-words_value *cli_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report)
-{
-    api_out to = {0};
-    api_json_outcome_warnings(&to, NULL, bound, report);
-    return cli_value_of(&to);
-}
-
 int cli_print_json(FILE *out, words_value *value)
 {
     api_out text = {0};
     words_put(&text, value, WORDS_LINE);
     words_free(value);
-    return cli_print_line(out, &text);
+    api_put_text(&text, "\n");
+    return cli_print_out(out, &text);
 }
 
 int cli_print_report(const api_options *options, const words_view *view, words_value *report)
@@ -155,7 +105,6 @@ static void add_own_status(const api_options *options, int status, api_text *to)
 int cli_refuse(const api_options *options, const api_planned *planned)
 {
     api_text text = {"", 0};
-    api_out json = {0};
     const int status = (int)cpubind_problem_exit(planned->code);
     api_explain(planned, options, &text);
     add_own_status(options, status, &text);
@@ -163,23 +112,23 @@ int cli_refuse(const api_options *options, const api_planned *planned)
         fprintf(stderr, "cpubind: %s\n", text.text);
         return status;
     }
-    api_json_problem(&json, &planned->problem, text.text);
-    api_json_close(&json, '}');
-    return cli_print_line(stdout, &json) ? status : cli_no_memory();
+    return cli_print_json(stdout, api_problem_json(&planned->problem, text.text))
+               ? status
+               : cli_no_memory();
 }
 
 int cli_fail(const api_options *options, int status, const char *text)
 {
     api_text said = {"", 0};
-    api_out json = {0};
     api_add(&said, "%s", text);
     add_own_status(options, status, &said);
     if (!options->json) {
         fprintf(stderr, "cpubind: %s\n", said.text);
         return status;
     }
-    api_json_error(&json, api_status_word(status), said.text);
-    return cli_print_line(stdout, &json) ? status : cli_no_memory();
+    return cli_print_json(stdout, api_error_json(api_status_word(status), said.text))
+               ? status
+               : cli_no_memory();
 }
 
 int cli_write_output(const api_options *options, const char *option, const char *path,

@@ -97,7 +97,7 @@ static void add_process(api_text *to, const cpubind_host_row *row)
 static void say_warnings(engine *e, const cpubind_host_row *row, const char *process)
 {
     const api_bound bound = {.pid = row->pid, .is_watching = e->call.is_watching};
-    words_value *warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
+    words_value *warnings = row->report ? api_outcome_warnings_json(&bound, row->report) : NULL;
     for (int32_t i = 0; i < words_count(warnings); i++) {
         words_value *one = words_at(warnings, i);
         const char *text = words_string(words_get(one, "text"));

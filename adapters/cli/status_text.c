@@ -244,7 +244,7 @@ words_value *cli_status_json(const cli_status *s)
                       places_json(st->count), (int)st->n_idle, (int)st->n_irq_elsewhere,
                       (int)st->n_hidden, (int)st->n_elsewhere, st->is_other_namespace,
                       st->is_hidden_from_user || st->n_unseen > 0, problem, unlisted);
-    words_set(json, "warnings", cli_warnings_json(s->warned));
+    words_set(json, "warnings", api_warnings_json(s->warned));
     return json;
 }
 
