@@ -26,7 +26,7 @@ plan --rules reference --overlap refuse
 plan --rules reference --strategy global_slice --json
 plan --rules reference --strategy topo_affinity --json
 plan --distances
-plan --no-lists
+plan --format log
 plan --explain all
 plan --rank 0 --explain all
 plan --rules reference --rank 1 --explain all

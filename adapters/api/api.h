@@ -19,7 +19,7 @@
 #include "../plan/plan.h"
 #include "../text/character.h"
 #include "../words/messages.h"
-#include "../words/value.h"
+#include "../words/show.h"
 
 /* How a call has ended: the exit status of the command. */
 enum api_status {
@@ -170,7 +170,7 @@ typedef struct api_options {
     int json, quiet;
     int has_index;                      /* --index is given */
     int distances;                      /* plan: the map has distances */
-    int no_lists;                       /* plan: without the long lists of the text */
+    const char *columns;                /* the titles of those that are shown; NULL: all */
     const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
     const char *explain;                /* plan: what is explained in place of it; or NULL */
     const char *output;                 /* -o of capture */
@@ -392,32 +392,6 @@ void api_hint_try(api_hint *hint, const char *known);
 /* Appends "; did you mean "a" or "b"?"; nothing where no word is like it. */
 void api_hint_add(const api_hint *hint, api_text *why);
 
-/* == Output: tables (output.c) ========================================= */
-
-/* A table with n_column set and all else zero is empty. Each column is as wide as its longest
- * cell. */
-typedef struct api_table {
-    int32_t n_column;
-    char **cell; /* row by row */
-    int32_t n_cell, cap_cell;
-    int is_short; /* memory ran out for some cell */
-} api_table;
-
-/* Adds the next cell, row by row, with the characters of api_add. */
-__attribute__((format(printf, 2, 3))) void api_cell(api_table *table, const char *format, ...);
-
-/* Adds a number; "-" when it is negative, which means not known. */
-void api_cell_number(api_table *table, int32_t number);
-
-/* Adds a list of CPUs or nodes; "-" when it is empty. */
-void api_cell_list(api_table *table, const int32_t *list, int32_t n);
-
-/* Appends all rows, or nothing when memory is short, and frees the table. */
-void api_put_table(api_out *to, api_table *table);
-
-/* Frees a table without appending it. */
-void api_free_table(api_table *table);
-
 /* == A host and its plan ==================================================== */
 
 /* An open host: this host or a folder in `host`, or another one in `other`. */
@@ -522,8 +496,8 @@ typedef struct api_figures {
 api_figures api_figures_of(const cpubind_device_plan *plan);
 api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row);
 
-/* Appends figures as text, a line each. */
-void api_put_quality(api_out *to, const char *noun, api_figures figures);
+/* Appends those of a plan as one line: three, and what is not as it should be. */
+void api_add_figures(api_text *to, const char *noun, const cpubind_device_plan *plan);
 
 /* The figure of a key of JSON; -1: not known, or no such key. */
 int32_t api_figure(api_figures figures, const char *key);
@@ -598,12 +572,13 @@ typedef struct api_format {
 /* All formats; the first one is the usual one. A row without a word ends the list. */
 extern const api_format api_formats[];
 
-/* The line that says by which rules pools were cut. */
-void api_put_rules(api_out *to, cpubind_rules rules);
-
-/* The plan as text: its rules, the log lines, a table, what was found, the map. With --quiet
- * only the log lines. */
+/* The plan as text: its rules, the map, the table, its figures. With --quiet the log lines
+ * alone, with -o the table. */
+extern const words_view api_plan_view[];
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options);
+
+/* The lines that operators of NPUs search their logs for; else the table. */
+void api_put_log(api_out *to, const api_planned *planned, const api_options *options);
 
 /* One row for each node, with a column for each core; with --distances also how far its CPUs
  * are from the homes of their NPUs. */

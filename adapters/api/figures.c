@@ -7,28 +7,27 @@
 
 #include "api.h"
 
-/* (key, words with the noun of a device, number of `q`, unit, whether each NPU has it, whether
- * it is about places) */
+/* (key, words with "*" for the noun of a device or NULL, number of `q`, whether each NPU has
+ * it, whether it is about places) */
 #define FIGURE_LIST(X)                                                                         \
-    X("near_percent", "CPUs near their %s", percent_of(q), " %", 1, 1)                         \
-    X("far", "CPUs on another socket", q->far_cpus, "", 1, 1)                                  \
-    X("irq_off_node", "IRQ CPUs off the node of their %s", q->irq_off, "", 1, 1)               \
-    X("split_cores", "cores split between %ss", q->split_cores, "", 0, 0)                      \
-    X("split_caches", "caches split between %ss", q->split_caches, "", 0, 0)                   \
-    X("nodes", "nodes of the widest pool", q->nodes, "", 1, 0)                                 \
-    X("idle", "CPUs in no pool", q->idle, "", 0, 0)                                            \
-    X("smallest", "CPUs of the smallest pool", q->smallest, "", 0, 0)                          \
-    X("largest", "CPUs of the largest pool", q->largest, "", 0, 0)
+    X("near_percent", NULL, percent_of(q), 1, 1)                                               \
+    X("far", NULL, q->far_cpus, 1, 1)                                                          \
+    X("irq_off_node", "IRQ CPUs off the node of their *", q->irq_off, 1, 1)                    \
+    X("split_cores", "cores split between *s", q->split_cores, 0, 0)                           \
+    X("split_caches", "caches split between *s", q->split_caches, 0, 0)                        \
+    X("nodes", NULL, q->nodes, 1, 0)                                                           \
+    X("idle", "CPUs in no pool", q->idle, 0, 0)                                                \
+    X("smallest", NULL, q->smallest, 0, 0)                                                     \
+    X("largest", NULL, q->largest, 0, 0)
 
 /* One figure. */
 typedef struct figure {
-    const char *key, *words, *unit;
+    const char *key, *words;
     int is_of_npu, is_of_place;
 } figure;
 
 static const figure figures[] = {
-#define API_X(key, words, number, unit, is_of_npu, is_of_place)                                \
-    {key, words, unit, is_of_npu, is_of_place},
+#define API_X(key, words, number, is_of_npu, is_of_place) {key, words, is_of_npu, is_of_place},
     FIGURE_LIST(API_X)
 #undef API_X
 };
@@ -45,7 +44,7 @@ static int32_t number_of(api_figures of, int32_t i)
 {
     const cpubind_quality none = {0};
     const cpubind_quality *q = of.quality ? of.quality : &none;
-#define API_X(key, words, number, unit, is_of_npu, is_of_place) number,
+#define API_X(key, words, number, is_of_npu, is_of_place) number,
     const int32_t numbers[] = {FIGURE_LIST(API_X)};
 #undef API_X
     return of.quality && (of.is_placed || !figures[i].is_of_place) ? numbers[i] : -1;
@@ -72,28 +71,6 @@ api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row)
     return of;
 }
 
-void api_put_quality(api_out *to, const char *noun, api_figures of)
-{
-    api_table table = {.n_column = 2};
-    const char *at;
-    api_cell(&table, "quality");
-    api_cell(&table, "%s", "");
-    for (int32_t i = 0; i < N_FIGURE; i++) {
-        at = strchr(figures[i].words, '%');
-        if (at)
-            api_cell(&table, "%.*s%s%s", (int)(at - figures[i].words), figures[i].words, noun,
-                     at + 2);
-        else
-            api_cell(&table, "%s", figures[i].words);
-        const int32_t number = number_of(of, i);
-        if (number < 0)
-            api_cell(&table, "-");
-        else
-            api_cell(&table, "%d%s", (int)number, figures[i].unit);
-    }
-    api_put_table(to, &table);
-}
-
 int32_t api_figure(api_figures of, const char *key)
 {
     for (int32_t i = 0; i < N_FIGURE; i++)
@@ -109,4 +86,39 @@ words_value *api_quality_json(api_figures of, int is_of_npu)
         if (!is_of_npu || figures[i].is_of_npu)
             words_set(json, figures[i].key, words_id(number_of(of, i)));
     return json;
+}
+
+const char *api_finding_word(cpubind_finding finding)
+{
+    static const char *const words[] = {[CPUBIND_FOUND_NONE] = "none",
+                                        [CPUBIND_FOUND_RESOLVED] = "resolved",
+                                        [CPUBIND_FOUND_PRESENT] = "present"};
+    return words[finding];
+}
+
+void api_add_figures(api_text *to, const char *noun, const cpubind_device_plan *plan)
+{
+    const api_figures of = api_figures_of(plan);
+    const cpubind_quality *q = of.quality;
+    if (api_figure(of, "near_percent") >= 0)
+        api_add(to, "%d %% of CPUs near their %s; %d on another socket", (int)percent_of(q),
+                noun, (int)q->far_cpus);
+    else
+        api_add(to, "which CPUs are near is not known");
+    api_add(to, "; pools of %d", (int)q->smallest);
+    if (q->largest > q->smallest)
+        api_add(to, " to %d", (int)q->largest);
+    api_add(to, q->largest == 1 ? " CPU" : " CPUs");
+    for (int32_t i = 0; i < N_FIGURE; i++) {
+        const int32_t number = number_of(of, i);
+        const int n = figures[i].words ? (int)strcspn(figures[i].words, "*") : 0;
+        if (n == 0 || number <= 0)
+            continue;
+        api_add(to, "; %.*s", n, figures[i].words);
+        if (figures[i].words[n])
+            api_add(to, "%s%s", noun, figures[i].words + n + 1);
+        api_add(to, ": %d", (int)number);
+    }
+    if (plan->core.overlap != CPUBIND_FOUND_NONE)
+        api_add(to, "; overlap %s", api_finding_word(plan->core.overlap));
 }

@@ -14,13 +14,6 @@ static void put_json(api_out *to, const api_planned *planned, const api_options 
     api_put_text(to, "\n");
 }
 
-static void put_log(api_out *to, const api_planned *planned, const api_options *options)
-{
-    api_options quiet = *options;
-    quiet.quiet = 1;
-    api_put_plan(to, planned, &quiet);
-}
-
 #define CPUBIND_X(name, word, what)                                                            \
     static void put_##name(api_out *to, const api_planned *planned,                            \
                            const api_options *options)                                         \
@@ -31,10 +24,10 @@ CPUBIND_LAUNCH_LIST(CPUBIND_X)
 #undef CPUBIND_X
 
 const api_format api_formats[] = {
-    {"text", "lines for logs, a table and a map (default)", 0, api_put_plan, NULL},
+    {"text", "a map, a table and figures (default)", 0, api_put_plan, NULL},
     {"json", "one JSON object, the same as --json", 1, put_json, NULL},
     {"map", "the map of nodes and CPUs alone", 0, api_put_map, NULL},
-    {"log", "the lines for logs alone", 0, put_log, NULL},
+    {"log", "the lines for logs alone", 0, api_put_log, NULL},
     {"svg", "a picture, as --svg - prints it", 0, api_put_svg, NULL},
 #define CPUBIND_X(name, word, what) {word, what, 0, put_##name, api_has_launch},
     CPUBIND_LAUNCH_LIST(CPUBIND_X)

@@ -215,5 +215,5 @@ int cli_print_items(const api_bound *bound, const cpubind_outcomes *outcome, int
         words_remove(report, "memory");
     else if (outcome->has_memory)
         add_memory(report, outcome, is_each);
-    return cli_print_text(is_each ? found_text : moved_text, report);
+    return cli_print_text(is_each ? found_text : moved_text, report, NULL);
 }

@@ -287,8 +287,9 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
     words_value *json = doctor_json(report, planned, fixed, bus, options);
     if (!options->json)
         add_text(json, report, fixed, options);
-    if (!cli_print_report(options, text_view, json))
-        return cli_no_memory();
+    const int status = cli_print_report(options, text_view, json);
+    if (status != API_DONE)
+        return status;
     if (!options->json) {
         api_text why = {"", 0};
         cli_warn_fixed(fixed);

@@ -132,9 +132,7 @@ int cli_list(int argc, char **argv)
     list_hosts(&l);
     if (l.status == API_DONE)
         return cli_print_report(&options, list_text,
-                                words_make("cpubind:s hosts:v", CPUBIND_VERSION, l.array))
-                   ? API_DONE
-                   : cli_no_memory();
+                                words_make("cpubind:s hosts:v", CPUBIND_VERSION, l.array));
     words_free(l.array);
     return cli_fail(&options, l.status, l.why.text);
 }
@@ -239,7 +237,7 @@ static int show(const api_options *options, cpubind_corpus_host *host, const sum
     words_set(about, "cpubind", words_text(CPUBIND_VERSION));
     if (!options->json)
         add_versions(about, host);
-    return cli_print_report(options, show_text, about) ? API_DONE : cli_no_memory();
+    return cli_print_report(options, show_text, about);
 }
 
 static int show_input(const api_options *options, cpubind_corpus_host *host, api_text *why)

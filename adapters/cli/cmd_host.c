@@ -327,7 +327,7 @@ static int print_rows(host_call *c, const words_value *answer, const api_planned
     if (n == 0 && !c->options->quiet)
         puts(no_process(c));
     if (!c->options->quiet)
-        (void)cli_print_text(text_view, words_make("rows:V notes:V", all, notes));
+        (void)cli_print_text(text_view, words_make("rows:V notes:V", all, notes), NULL);
     words_free(all);
     words_free(notes);
     (void)fflush(stdout);

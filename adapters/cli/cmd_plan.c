@@ -172,6 +172,9 @@ int cli_plan(int argc, char **argv)
         return status;
     if (options.explain && strcmp(options.explain, "threads") == 0)
         return cli_print_threads(&options);
+    status = options.has_workers ? API_DONE : cli_check_columns(&options, api_plan_view);
+    if (status != API_DONE)
+        return status;
     status = cli_open_host(&options, &host, &why);
     if (status == API_DONE)
         status = api_find_devices(&host.source, &options, &why);

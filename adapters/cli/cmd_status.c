@@ -150,6 +150,9 @@ int cli_show_status(int argc, char **argv)
         return status;
     if (options.watch_ms > 0)
         return watch(&options);
+    status = cli_check_columns(&options, cli_status_view);
+    if (status != API_DONE)
+        return status;
     status = begin_look(&options, &l);
     if (status == API_DONE)
         status = print_once(&options, &l.s);

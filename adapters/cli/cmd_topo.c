@@ -352,8 +352,8 @@ int cli_topology(int argc, char **argv)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)
         status = print_slurm(&host.source, &read.facts, &options);
-    else if (!print(&read.facts, &options))
-        status = cli_no_memory();
+    else
+        status = print(&read.facts, &options);
     api_free_planned(&read);
     api_close_host(&host);
     free(cpu);

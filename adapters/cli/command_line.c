@@ -413,6 +413,11 @@ static const char *all_conflict(const api_options *o, enum api_command command)
 /* The options that say what is printed. */
 static const char *printing_conflict(const api_options *o)
 {
+    const int is_table = !o->format || strcmp(o->format->word, "text") == 0;
+    if (o->columns && (o->json || !is_table || o->explain || o->is_slurm || o->watch_ms > 0 ||
+                       (o->svg && strcmp(o->svg, "-") == 0)))
+        return "-o chooses the columns of a table: leave out --json, --format, --explain, "
+               "--slurm, --svg - and --watch";
     if (o->svg && strcmp(o->svg, "-") == 0 &&
         (o->json || (o->format && strcmp(o->format->word, "text") != 0)))
         return "--svg - prints the picture alone; leave out --format and --json";

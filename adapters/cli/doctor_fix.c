@@ -209,8 +209,7 @@ int cli_doctor_restore(const api_options *options)
     cpubind_linux_status result = cpubind_mend_open(NULL, &mend, &fault);
     if (result == CPUBIND_LINUX_OK) {
         result = cpubind_mend_restore(mend, &fault);
-        if (!cli_print_report(options, restored_view, restored_json(mend, options)))
-            printed = cli_no_memory();
+        printed = cli_print_report(options, restored_view, restored_json(mend, options));
     }
     if (result != CPUBIND_LINUX_OK && result != CPUBIND_LINUX_ERR_REFUSED) {
         api_text why = {"", 0};

@@ -165,5 +165,5 @@ int cli_print_fleet(const cli_fleet *fleet)
     words_set(report, "summary", words_text(summary.text));
     words_set(report, "n_more", words_number(fleet->n_group - n));
     words_set(report, "findings", findings_of(fleet, n));
-    return cli_print_text(text_view, report);
+    return cli_print_text(text_view, report, NULL);
 }

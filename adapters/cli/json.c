@@ -17,6 +17,7 @@ api_out cli_out_for(FILE *out)
 {
     const int fd = fileno(out);
     const api_out to = {.columns = cpubind_linux_columns(fd),
+                        .is_file = !cpubind_linux_is_terminal(fd),
                         .has_colour = cpubind_linux_has_colour(fd)};
     return to;
 }
@@ -54,17 +55,29 @@ int cli_print_json(FILE *out, words_value *value)
     return cli_print_out(out, &text);
 }
 
-int cli_print_report(const api_options *options, const words_view *view, words_value *report)
+int cli_check_columns(const api_options *options, const words_view *view)
 {
-    return options->json ? cli_print_json(stdout, report) : cli_print_text(view, report);
+    api_text why = {"", 0};
+    if (!options->columns || words_has_columns(view, options->columns, &why))
+        return API_DONE;
+    return cli_fail(options, API_USAGE, why.text);
 }
 
-int cli_print_text(const words_view *view, words_value *report)
+int cli_print_report(const api_options *options, const words_view *view, words_value *report)
+{
+    const int status = cli_check_columns(options, view);
+    if (status != API_DONE)
+        words_free(report);
+    else if (!(options->json ? cli_print_json(stdout, report)
+                             : cli_print_text(view, report, options->columns)))
+        return cli_no_memory();
+    return status;
+}
+
+int cli_print_text(const words_view *view, words_value *report, const char *columns)
 {
     api_out text = cli_out_for(stdout);
-    if (!cpubind_linux_is_terminal(fileno(stdout)))
-        text.columns = 0; /* a file has no width */
-    words_show(&text, view, report);
+    words_show(&text, view, report, columns);
     words_free(report);
     return cli_print_out(stdout, &text);
 }

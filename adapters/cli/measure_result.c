@@ -332,9 +332,11 @@ int cli_print_measure(const words_value *result)
             "figure unit first=%s second=%s difference interval=95_%%_interval verdict",
             side_of(result, 0), side_of(result, 1));
     api_add(&sides, "blocks first!=%s second!=%s", side_of(result, 0), side_of(result, 1));
-    return cli_print_text(view, words_make("verdict:v figures:v unjudged:v blocks:v made:v",
-                                           verdict, rows_of(result), unjudged,
-                                           blocks_of(result), made_of(result)));
+    return cli_print_text(view,
+                          words_make("verdict:v figures:v unjudged:v blocks:v made:v", verdict,
+                                     rows_of(result), unjudged, blocks_of(result),
+                                     made_of(result)),
+                          NULL);
 }
 
 /* == The last one ============================================================ */

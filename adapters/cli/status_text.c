@@ -250,7 +250,7 @@ words_value *cli_status_json(const cli_status *s)
 
 /* == Text =================================================================== */
 
-static const words_view text_view[] = {
+const words_view cli_status_view[] = {
     {WORDS_TABLE, "devices",
      "name pool% memory_node=node irqs=interrupts product users=workers"},
     {WORDS_TABLE, "devices.workers",
@@ -452,7 +452,7 @@ int cli_print_status(const cli_status *s)
     cli_note_last_measure(summary, s->options);
     words_set(report, "notes", notes);
     words_set(report, "summary", summary);
-    return cli_print_text(text_view, report);
+    return cli_print_text(cli_status_view, report, s->options->columns);
 }
 
 /* == Changes ================================================================ */

@@ -92,5 +92,5 @@ int cli_print_threads(const api_options *options)
     if (!options->json && !options->quiet)
         words_set(report, "notes", words_share(notes));
     words_free(notes);
-    return cli_print_report(options, text_view, report) ? API_DONE : cli_no_memory();
+    return cli_print_report(options, text_view, report);
 }

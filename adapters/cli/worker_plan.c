@@ -210,7 +210,7 @@ static int print(const api_options *o, const worker_plan *w)
             return print_launch(o, (cpubind_launch_format)i, w);
     if (!o->json && strcmp(o->format->word, "text") != 0)
         return cli_fail(o, API_USAGE, "--format map is about devices; leave it out");
-    return cli_print_report(o, text_view, make_report(o, w)) ? API_DONE : cli_no_memory();
+    return cli_print_report(o, text_view, make_report(o, w));
 }
 
 int cli_plan_workers(const cpubind_source *source, api_options *options)

@@ -15,6 +15,7 @@ typedef struct api_out {
     size_t len, size;
     int is_short;    /* memory ran out for some part of it */
     int32_t columns; /* of the screen that it is for; 0: 80 */
+    int is_file;     /* it is for no screen: the lines of its tables are whole */
     int has_colour;  /* it is for a terminal with colours */
 } api_out;
 

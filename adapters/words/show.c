@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../text/character.h"
 #include "../text/cpulist.h"
-#include "messages.h"
 
 enum {
     MAX_KEYS = 24,
@@ -23,7 +23,7 @@ enum {
 /* One word of `keys`. */
 typedef struct column {
     const char *key, *head;
-    int n_key, n_head, is_outer;
+    int n_key, n_head, is_outer, is_extra;
     char mark; /* '~', '%', '?', '!' or NUL */
 } column;
 
@@ -42,9 +42,10 @@ static int read_columns(const char *keys, column *out)
     for (const char *at = keys; *at && n < MAX_KEYS; at += strspn(at, " "), n++) {
         const int len = (int)strcspn(at, " "), n_key = (int)strcspn(at, "= ");
         column *c = &out[n];
-        *c = (column){.key = at, .n_key = n_key, .is_outer = *at == '^'};
-        c->key += c->is_outer;
-        c->n_key -= c->is_outer;
+        *c =
+            (column){.key = at, .n_key = n_key, .is_outer = *at == '^', .is_extra = *at == '+'};
+        c->key += c->is_outer || c->is_extra;
+        c->n_key -= c->is_outer || c->is_extra;
         if (c->n_key > 0 && strchr("~%?!", c->key[c->n_key - 1]))
             c->mark = c->key[--c->n_key];
         c->head = n_key < len ? at + n_key + 1 : last_word(c->key, c->n_key);
@@ -52,6 +53,23 @@ static int read_columns(const char *keys, column *out)
         at += len;
     }
     return n;
+}
+
+/* Whether a part of a text is a table. */
+static int is_table(const words_view *view)
+{
+    return view->shown == WORDS_TABLE || view->shown == WORDS_COUNTED;
+}
+
+/* Whether a column has a title, with "_" or a blank between words and in either case. */
+static int is_titled(const column *c, const char *title, int len)
+{
+    int i = 0;
+    while (
+        i < len && i < c->n_head &&
+        (strncasecmp(c->head + i, title + i, 1) == 0 || (c->head[i] == '_' && title[i] == ' ')))
+        i++;
+    return i == len && i == c->n_head;
 }
 
 /* The value at "a.b", "" is the whole; NULL: none, or null. */
@@ -277,13 +295,28 @@ static const words_value *cell_of(const row *r, const column *c)
     return value_at(c->is_outer ? r->outer : r->value, c->key, c->n_key);
 }
 
+/* Takes the columns of these titles, in their order. */
+static void take_columns(table *t, const char *keys, const char *titles)
+{
+    column all[MAX_KEYS];
+    const int n = read_columns(keys, all);
+    for (int len; t->n_row > 0 && *titles; titles += len + (titles[len] == ',')) {
+        len = (int)strcspn(titles, ",");
+        for (int k = 0; k < n && t->n_column < MAX_KEYS; k++)
+            if (is_titled(&all[k], titles, len)) {
+                t->column[t->n_column++] = all[k];
+                break;
+            }
+    }
+}
+
 /* Leaves out the columns that no row has. */
 static void choose_columns(table *t, const char *keys)
 {
     column all[MAX_KEYS];
     const int n = read_columns(keys, all);
     for (int k = 0; k < n; k++)
-        for (int32_t i = 0; i < t->n_row; i++) {
+        for (int32_t i = 0; !all[k].is_extra && i < t->n_row; i++) {
             const words_value *value = cell_of(&t->row[i], &all[k]);
             if (is_set(value) || words_is(value, WORDS_NUMBER)) {
                 t->column[t->n_column++] = all[k];
@@ -354,12 +387,12 @@ static int fill(table *t, int is_counted)
     return is_whole;
 }
 
-/* Measures the columns. One that no row has once they are counted is left out: it has no
- * width. */
-static void measure(table *t)
+/* Measures the columns. One that no row has once they are counted is left out, unless it was
+ * asked for: it has no width. */
+static void measure(table *t, int is_asked)
 {
     for (int k = 0; k < t->n_column; k++) {
-        int is_there = 0;
+        int is_there = is_asked;
         for (int32_t i = 1; i < t->n_line; i++)
             is_there |= strcmp(t->cell[i * t->n_column + k], "-") != 0;
         for (int32_t i = 0; is_there && i < t->n_line; i++) {
@@ -422,15 +455,19 @@ static void put_row(api_out *to, const table *t, char **cell)
     }
 }
 
-static void put_table(api_out *to, const words_view *view, const words_value *report)
+static void put_table(api_out *to, const words_view *view, const words_value *report,
+                      const char *columns)
 {
     table t = {.n_row = 0};
     int is_whole = list_rows(&t, report, view->path);
-    choose_columns(&t, view->keys);
+    if (columns)
+        take_columns(&t, view->keys, columns);
+    else
+        choose_columns(&t, view->keys);
     if (t.n_column > 0)
         is_whole &= fill(&t, view->shown == WORDS_COUNTED);
     if (is_whole)
-        measure(&t);
+        measure(&t, columns != NULL);
     if (is_whole && to->columns > 0)
         fit(&t, to->columns);
     for (int32_t i = 0; is_whole && i < t.n_line; i++)
@@ -493,13 +530,14 @@ static void put_text(api_out *to, const words_value *value)
     free(text);
 }
 
-static void put_part(api_out *to, const words_view *view, const words_value *report)
+static void put_part(api_out *to, const words_view *view, const words_value *report,
+                     const char *columns)
 {
     const words_value *value = value_at(report, view->path, (int)strlen(view->path));
-    if (view->shown == WORDS_NOTE)
+    if (is_table(view))
+        put_table(to, view, report, columns);
+    else if (view->shown == WORDS_NOTE)
         put_note(to, view, report);
-    else if (view->shown != WORDS_BLOCK)
-        put_table(to, view, report);
     else if (words_is(value, WORDS_OBJECT))
         put_block(to, view->keys, value);
     else
@@ -514,17 +552,55 @@ static void put_part(api_out *to, const words_view *view, const words_value *rep
         }
 }
 
-void words_show(api_out *to, const words_view *view, const words_value *report)
+/* Whether a table has columns of all these titles. */
+static int has_columns(const words_view *view, const char *titles)
+{
+    column all[MAX_KEYS];
+    const int n = is_table(view) ? read_columns(view->keys, all) : 0;
+    for (int len; *titles; titles += len + (titles[len] == ',')) {
+        int k = 0;
+        len = (int)strcspn(titles, ",");
+        while (k < n && !is_titled(&all[k], titles, len))
+            k++;
+        if (k == n)
+            return 0;
+    }
+    return 1;
+}
+
+void words_show(api_out *to, const words_view *view, const words_value *report,
+                const char *columns)
 {
     words_shown last = WORDS_TABLE;
     for (; view->keys; view++) {
-        api_out part = {.columns = to->columns};
-        put_part(&part, view, report);
+        api_out part = {.columns = to->is_file ? 0 : to->columns};
+        if (columns && !has_columns(view, columns))
+            continue;
+        put_part(&part, view, report, columns);
         if (part.len > 0 && to->len > 0 && !(last == WORDS_NOTE && view->shown == WORDS_NOTE))
             api_put_text(to, "\n");
         api_put_bytes(to, part.text ? part.text : "", part.len);
         to->is_short |= part.is_short;
         last = part.len > 0 ? view->shown : last;
         free(part.text);
+        if (columns)
+            return;
     }
+}
+
+int words_has_columns(const words_view *view, const char *columns, api_text *why)
+{
+    const char *before = "there are ";
+    for (const words_view *part = view; part->keys; part++)
+        if (has_columns(part, columns))
+            return 1;
+    api_add(why, "-o: no table has the columns %s; ", columns);
+    for (; view->keys; view++) {
+        column all[MAX_KEYS];
+        const int n = is_table(view) ? read_columns(view->keys, all) : 0;
+        for (int k = 0; k < n; k++)
+            api_add(why, "%s%.*s", k ? ", " : before, all[k].n_head, all[k].head);
+        before = n ? "; or " : before;
+    }
+    return 0;
 }
