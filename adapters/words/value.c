@@ -67,17 +67,22 @@ words_value *words_id(int64_t id)
     return id < 0 ? words_null() : words_number(id);
 }
 
+/* A text with room for len bytes, in one piece with its value. */
+static words_value *new_text(size_t len)
+{
+    words_value *value = (words_value *)malloc(sizeof *value + len + 1);
+    if (value) {
+        *value = (words_value){.kind = WORDS_TEXT, .n_owner = 1, .text = (char *)(value + 1)};
+        value->text[len] = '\0';
+    }
+    return value;
+}
+
 words_value *words_exact(const char *bytes, size_t len)
 {
-    words_value *value = words_new(WORDS_TEXT);
-    char *text = value ? (char *)malloc(len + 1) : NULL;
-    if (!text) {
-        free(value);
-        return NULL;
-    }
-    memcpy(text, bytes, len);
-    text[len] = '\0';
-    value->text = text;
+    words_value *value = new_text(len);
+    if (value)
+        memcpy(value->text, bytes, len);
     return value;
 }
 
@@ -110,14 +115,9 @@ words_value *words_list(const int32_t *list, int32_t n)
     if (n == 0)
         return words_null();
     (void)!cpubind_cpulist_format(list, n, NULL, 0, &len);
-    value = words_new(WORDS_TEXT);
+    value = new_text((size_t)len);
     if (value)
-        value->text = (char *)calloc(1, (size_t)len + 1);
-    if (!value || !value->text) {
-        free(value);
-        return NULL;
-    }
-    (void)!cpubind_cpulist_format(list, n, value->text, len, &len);
+        (void)!cpubind_cpulist_format(list, n, value->text, len, &len);
     return value;
 }
 
@@ -126,7 +126,7 @@ words_value *words_list(const int32_t *list, int32_t n)
 /* Appends a member; `key` is the object's from now on. */
 static void append(words_value *to, char *key, words_value *value)
 {
-    const int32_t cap = to->cap ? to->cap * 2 : 4;
+    const int32_t cap = to->cap ? to->cap * 2 : 8;
     words_member *grown = to->member;
     if (to->n == to->cap && value)
         grown = (words_member *)realloc(to->member, (size_t)cap * sizeof *grown);
@@ -157,27 +157,27 @@ static words_member *member_of(const words_value *object, const char *key, size_
     return NULL;
 }
 
-static void set_of(words_value *object, const char *key, size_t len, words_value *value)
+/* Appends a member with a copy of its key, which the object has not. */
+static void append_key(words_value *object, const char *key, size_t len, words_value *value)
 {
-    words_member *found = value ? member_of(object, key, len) : NULL;
-    if (!object) {
+    char *copy = object && value ? strndup(key, len) : NULL;
+    if (!copy) {
         words_free(value);
-    } else if (found) {
-        words_free(found->value);
-        found->value = value;
-    } else {
-        char *copy = strndup(key, len);
-        if (!copy) {
-            words_free(value);
-            value = NULL;
-        }
-        append(object, copy, value);
+        value = NULL;
     }
+    if (object)
+        append(object, copy, value);
 }
 
 void words_set(words_value *object, const char *key, words_value *value)
 {
-    set_of(object, key, strlen(key), value);
+    words_member *found = value ? member_of(object, key, strlen(key)) : NULL;
+    if (!found) {
+        append_key(object, key, strlen(key), value);
+        return;
+    }
+    words_free(found->value);
+    found->value = value;
 }
 
 void words_move(words_value *object, words_value *from)
@@ -235,8 +235,6 @@ void words_free(words_value *value)
 {
     if (!value || --value->n_owner > 0)
         return;
-    if (value->kind == WORDS_TEXT)
-        free(value->text);
     for (int32_t i = 0; i < words_count(value); i++)
         free_member(&value->member[i]);
     if (value->kind >= WORDS_ARRAY)
@@ -282,7 +280,7 @@ static words_value *make(given *g)
         words_value *value;
         g->keys = colon + 2;
         value = colon[1] == '{' ? make(g) : next_value(g, colon[1]);
-        set_of(object, key, (size_t)(colon - key), value);
+        append_key(object, key, (size_t)(colon - key), value);
         g->keys += strspn(g->keys, " ");
     }
     g->keys += *g->keys == '}';

@@ -20,7 +20,7 @@ struct words_value {
     union {
         int64_t number; /* of a bool, too */
         double real;
-        char *text;
+        char *text; /* behind the value, in one piece with it */
         words_member *member;
     };
 };
