@@ -127,6 +127,7 @@ text_has_all() {
         cat /run/said
         return 1
     done
+    exits 0 cpubind plan --format log || return 1
     grep -q '^NPU1: main=\[10 11 12 13\]  acl=\[14\]  release=\[\[15\]\]$' /run/said
 }
 
