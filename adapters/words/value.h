@@ -51,10 +51,10 @@ words_value *words_word(const char *text);
 /* A list as the kernel prints it; null when it is empty. */
 words_value *words_list(const int32_t *list, int32_t n);
 
-/* An object of `keys`, blank-separated "key:kind" or "key:{keys}", each key once. Each takes one
- * argument, by its kind: i int, I int64_t, b int as true or false, f double, s text or NULL, w
- * text where an empty one is null, v a value, which belongs to the object then, V one that is
- * shared. */
+/* An object of `keys`, blank-separated "key:kind" or "key:{keys}", each key once. Each takes
+ * one argument, by its kind: i int, I int64_t, b int as true or false, f double, s text or
+ * NULL, w text where an empty one is null, v a value, which belongs to the object then, V one
+ * that is shared. */
 words_value *words_make(const char *keys, ...);
 
 /* Appends to an array. */

@@ -103,12 +103,17 @@ static void read_pci(reading *r)
  * numbers of a board is the same name. */
 static void read_input_name(reading *r)
 {
+    static const char of_cpu[] = "sys/devices/system/cpu/cpu%/*";
     char *name = string_copy(r->text, r->len), again[CPUBIND_INPUT_BOARD_MAX];
     const int is_name = cpubind_input_is_name(name);
     cpubind_piece card = {-7, -7}, chip = {-7, -7};
     tell(r, "%s name", is_name ? "a" : "no");
     CHECK(!cpubind_input_is_name(NULL));
     CHECK(!is_name || (r->len > 0 && r->len <= CPUBIND_INPUT_NAME_MAX));
+    CHECK(strpbrk(name, "#%*") || (cpubind_input_fits(name, name, (int32_t)strlen(name)) &&
+                                   !cpubind_input_fits(name, name, (int32_t)strlen(name) - 1)));
+    if (cpubind_input_fits(name, of_cpu, (int32_t)sizeof of_cpu - 1))
+        tell(r, " of a CPU");
     if (cpubind_input_is_board(name, &card, &chip)) {
         const int32_t of_chip = chip.len ? (int32_t)atol(name + chip.at) : -1;
         tell_slice(r, "card", card);
