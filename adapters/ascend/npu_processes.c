@@ -135,7 +135,7 @@ cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
 {
     const cpubind_input listing = source->list(source->ctx, INPUT_TRS);
     cpubind_users result = {.n = 0};
-    cpubind_problem own = {CPUBIND_PROBLEM_NONE};
+    cpubind_problem own = {.code = CPUBIND_PROBLEM_NONE};
     reading r = {.r = {.source = source, .arena = arena, .problem = problem ? problem : &own},
                  .facts = facts,
                  .out = &result};

@@ -110,8 +110,8 @@ static void read_input_name(reading *r)
     tell(r, "%s name", is_name ? "a" : "no");
     CHECK(!cpubind_input_is_name(NULL));
     CHECK(!is_name || (r->len > 0 && r->len <= CPUBIND_INPUT_NAME_MAX));
-    CHECK(strpbrk(name, "#%*") || (cpubind_input_fits(name, name, (int32_t)strlen(name)) &&
-                                   !cpubind_input_fits(name, name, (int32_t)strlen(name) - 1)));
+    CHECK(strpbrk(name, "#%*") || cpubind_input_fits(name, name, (int32_t)strlen(name)));
+    CHECK(strpbrk(name, "#%*") || !*name || !cpubind_input_fits(name, name, 0));
     if (cpubind_input_fits(name, of_cpu, (int32_t)sizeof of_cpu - 1))
         tell(r, " of a CPU");
     if (cpubind_input_is_board(name, &card, &chip)) {
