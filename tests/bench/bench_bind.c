@@ -3,8 +3,8 @@
  *
  * The process, its threads and the kernel are real; the goal is as much of one as this machine
  * has CPUs for: main on the first CPU, the two named threads on the last. What is compared
- * takes turns, so that all meet the same machine; the fastest of each counts. The record is on
- * /dev/shm, as /run is on a host: a file system in memory.
+ * takes turns, so that all meet the same machine; the fastest of each counts. The record is
+ * where a command of this user has it, and goes with the restore.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -120,7 +120,7 @@ static void find_cpus(void)
 }
 
 /* ns of open, apply and close; then all is put back. */
-static double time_apply(pid_t pid, const char *state, cpubind_memory_action memory)
+static double time_apply(pid_t pid, cpubind_memory_action memory)
 {
     cpubind_thread_rule rules[] = {{"acl_thread", {&last_cpu, 1}, 0},
                                    {"release_thread", {&last_cpu, 1}, 0}};
@@ -130,8 +130,7 @@ static double time_apply(pid_t pid, const char *state, cpubind_memory_action mem
                                .n_rule = 2,
                                .memory_node = 0,
                                .no_irq = CPUBIND_IRQ_NO_ADDRESS};
-    const cpubind_bind_options how = {
-        .pid = (int32_t)pid, .record_path = state, .memory = memory};
+    const cpubind_bind_options how = {.pid = (int32_t)pid, .memory = memory};
     cpubind_linux_fault fault = {.what = ""};
     cpubind_binding *b;
     double took, start = now_ns();
@@ -238,7 +237,7 @@ typedef struct times {
     double threads, memory, masks, names, empty, taskset, chain;
 } times;
 
-static times measure_all(cpubind_root *root, const target *t, const char *state)
+static times measure_all(cpubind_root *root, const target *t)
 {
     char pid[16], acl[16], release[16], first[16], last[16];
     const command empty[] = {{{"true"}}};
@@ -254,8 +253,8 @@ static times measure_all(cpubind_root *root, const target *t, const char *state)
     snprintf(first, sizeof first, "%d", (int)first_cpu);
     snprintf(last, sizeof last, "%d", (int)last_cpu);
     for (int i = 0; i < APPLIES; i++) {
-        keep_best(&best.threads, time_apply(t->pid, state, CPUBIND_MEMORY_NONE));
-        keep_best(&best.memory, time_apply(t->pid, state, CPUBIND_MEMORY_MIGRATE));
+        keep_best(&best.threads, time_apply(t->pid, CPUBIND_MEMORY_NONE));
+        keep_best(&best.memory, time_apply(t->pid, CPUBIND_MEMORY_MIGRATE));
         keep_best(&best.masks, time_masks(root, t->pid));
         keep_best(&best.names, time_names(root, t->pid));
         if (i % (APPLIES / COMMANDS) != 0)
@@ -288,20 +287,15 @@ static void print_all(const times *t)
 int main(void)
 {
     cpubind_root root = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
-    char folder[] = "/dev/shm/cpubind-bench-XXXXXX";
-    char state[sizeof folder + 8];
     target t;
     times best;
     root.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     must(root.fd >= 0, "open");
-    must(mkdtemp(folder) != NULL, "mkdtemp");
-    snprintf(state, sizeof state, "%s/state", folder);
     find_cpus();
     t = start_target(&root);
-    best = measure_all(&root, &t, state);
+    best = measure_all(&root, &t);
     kill(t.pid, SIGKILL);
     waitpid(t.pid, NULL, 0);
-    rmdir(folder);
     print_all(&best);
     return 0;
 }

@@ -64,7 +64,7 @@ static pid_t start_target(int32_t n)
 
 /* == The watch ============================================================== */
 
-static cpubind_binding *start_watch(pid_t pid, const char *record, int has_events)
+static cpubind_binding *start_watch(pid_t pid, int has_events)
 {
     cpu_set_t set;
     int32_t first_cpu = 0;
@@ -74,8 +74,7 @@ static cpubind_binding *start_watch(pid_t pid, const char *record, int has_event
         first_cpu++;
     const cpubind_goal goal = {
         .main = {&first_cpu, 1}, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ADDRESS};
-    const cpubind_bind_options how = {
-        .pid = (int32_t)pid, .record_path = record, .memory = CPUBIND_MEMORY_NONE};
+    const cpubind_bind_options how = {.pid = (int32_t)pid, .memory = CPUBIND_MEMORY_NONE};
     must(cpubind_bind_open(&how, NULL, &b, NULL) == CPUBIND_LINUX_OK, "open");
     must(cpubind_bind_apply(b, &goal, NULL) == CPUBIND_LINUX_OK, "apply");
     if (has_events && cpubind_bind_watch(b, NULL) != CPUBIND_LINUX_OK) {
@@ -145,19 +144,19 @@ static void keep_best(double *best, double ns)
 
 /* == Rows =================================================================== */
 
-static void measure_process(cpubind_root *root, const char *record, int32_t n, double goal)
+static void measure_process(cpubind_root *root, int32_t n, double goal)
 {
     const pid_t pid = start_target(n);
     double old = 0, names = 0, masks = 0, period, period_events = 0;
     char title[64];
-    cpubind_binding *b = start_watch(pid, record, 0);
+    cpubind_binding *b = start_watch(pid, 0);
     for (int i = 0; i < TURNS; i++) {
         keep_best(&old, time_old(root, pid));
         keep_best(&names, time_again(b));
     }
     period = time_period(b);
     end_watch(b);
-    b = start_watch(pid, record, 1);
+    b = start_watch(pid, 1);
     for (int i = 0; b && i < TURNS; i++)
         keep_best(&masks, time_again(b));
     if (b) {
@@ -183,18 +182,13 @@ static void measure_process(cpubind_root *root, const char *record, int32_t n, d
 int main(void)
 {
     cpubind_root root = {&cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
-    char folder[] = "/dev/shm/cpubind-bench-XXXXXX";
-    char record[sizeof folder + 8];
     struct rlimit files;
     must(getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
     files.rlim_cur = files.rlim_max;
     must(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
     root.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     must(root.fd >= 0, "open");
-    must(mkdtemp(folder) != NULL, "mkdtemp");
-    snprintf(record, sizeof record, "%s/state", folder);
-    measure_process(&root, record, 258, 800e3);
-    measure_process(&root, record, 6000, 16e6);
-    rmdir(folder);
+    measure_process(&root, 258, 800e3);
+    measure_process(&root, 6000, 16e6);
     return 0;
 }
