@@ -14,7 +14,7 @@ copy() {
 }
 
 finds() { # command
-    says 0 "NPU0: main=" "$1" plan --fixture a2-holes
+    says 0 "NPU0: main=" "$1" plan --format log --fixture a2-holes
 }
 
 finds_none() { # command

@@ -171,7 +171,7 @@ forget() {
 # The words of $host are split on purpose.
 # shellcheck disable=SC2086
 plan() { # number of its output
-    "$CPUBIND" plan $host >"$out/plan.$1" 2>&1 && grep -q "NPU0: main=" "$out/plan.$1"
+    "$CPUBIND" plan --format log $host >"$out/plan.$1" 2>&1 && grep -q "NPU0: main=" "$out/plan.$1"
 }
 
 shares() {

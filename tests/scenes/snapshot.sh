@@ -16,7 +16,7 @@ echo "not yours" >"$out/secret"
 mkdir "$out/outside" && cp "$base/$online" "$out/outside/online" || exit 1
 
 plan() { # argument ...
-    "$CPUBIND" plan --root "$snapshot" --rules reference "$@"
+    "$CPUBIND" plan --format log --root "$snapshot" --rules reference "$@"
 }
 
 planned() { # exit status, words
@@ -106,7 +106,7 @@ check "a folder that is not there" says 3 "cannot be opened: No such file" "$CPU
     --root "$out/nothing"
 check "a file that is no host" says 3 "a host is a folder" "$CPUBIND" plan --root "$out/secret"
 relative() {
-    of : 0 "$pools" && (cd "$out" && says 0 "$pools" "$CPUBIND" plan --root snapshot/. \
+    of : 0 "$pools" && (cd "$out" && says 0 "$pools" "$CPUBIND" plan --format log --root snapshot/. \
         --rules reference)
 }
 check "a relative path" relative
