@@ -48,7 +48,7 @@ bridges_are_those_of_the_links() {
 
 cards_are_near_their_root() {
     unpack bare-metal_worker2.internal &&
-        says 1 "name one with --pci" "$CPUBIND" topo --root "$root" || return 1
+        says 1 "name one as lspci -D prints it" "$CPUBIND" topo --root "$root" || return 1
     "$CPUBIND" topo --root "$root" --pci 0000:17:1e.4 --nics --json >"$out/devices" || return 1
     [ "$(query "(SELECT group_concat(value ->> 'near') FROM json_each(d.value, '\$.nics'))")" = \
         phb,phb,phb,phb,sys,sys ]
