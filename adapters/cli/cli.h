@@ -135,8 +135,6 @@ api_out cli_out_for(FILE *out);
 /* Prints a text and frees it. Returns 0 when memory had run out for a part of it. */
 int cli_print_out(FILE *out, api_out *text);
 
-/* Prints all rows of a table and frees it. Returns 0 when memory ran out. */
-
 /* Prints the warnings of a plan on stderr; nothing when there is no plan. */
 void cli_print_warnings(const api_planned *planned);
 

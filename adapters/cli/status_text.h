@@ -19,9 +19,11 @@ typedef struct cli_status {
     const api_planned *warned; /* the plan whose warnings are printed */
 } cli_status;
 
+/* The tables of the text, of which -o chooses columns. */
+extern const words_view cli_status_view[];
+
 /* Prints a table of the devices and one of the workers, a line for what is not right, and a
  * summary. Returns 0 without memory. */
-extern const words_view cli_status_view[];
 int cli_print_status(const cli_status *s);
 
 /* The whole as one object; NULL without memory. */

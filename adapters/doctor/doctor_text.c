@@ -8,18 +8,29 @@
 #include "../text/cpulist.h"
 #include "doctor_parts.h"
 
+static char *bytes_of(doctor_text *text)
+{
+    return text->whole ? text->whole : text->text;
+}
+
+/* Bytes that can be added before it has to grow. */
+static int32_t room_of(const doctor_text *text)
+{
+    return (text->whole ? text->cap : (int32_t)sizeof text->text) - 1 - text->len;
+}
+
 /* The text with room for n more bytes and a NUL; NULL: it stays as it is. */
 static char *make_room(doctor_text *to, int32_t n)
 {
-    char *now = to->whole ? to->whole : to->text, *grown;
-    if (n < (to->whole ? to->cap : (int32_t)sizeof to->text) - to->len)
-        return now;
+    char *grown;
+    if (n <= room_of(to))
+        return bytes_of(to);
     grown = to->of ? (char *)cpubind_arena_take(to->of->arena, 2 * (to->len + n), 1) : NULL;
     if (to->of)
         to->of->is_short |= !grown;
     if (!grown)
         return NULL;
-    memcpy(grown, now, (size_t)to->len);
+    memcpy(grown, bytes_of(to), (size_t)to->len);
     to->whole = grown;
     to->cap = 2 * (to->len + n);
     return grown;
@@ -29,8 +40,8 @@ void doctor_add_bytes(doctor_text *to, const char *bytes, int32_t len)
 {
     char *text = make_room(to, len);
     if (!text) { /* what fits */
-        text = to->whole ? to->whole : to->text;
-        len = (to->whole ? to->cap : (int32_t)sizeof to->text) - 1 - to->len;
+        text = bytes_of(to);
+        len = room_of(to);
     }
     memcpy(text + to->len, bytes, (size_t)len);
     to->len += len;
@@ -71,14 +82,14 @@ void doctor_add_cpus(doctor_text *to, const int32_t *cpu, int32_t n)
 {
     enum { MOST = 12 }; /* bytes of a number, and of what is before it */
     char *text = make_room(to, 0);
-    int32_t room = (to->whole ? to->cap : (int32_t)sizeof to->text) - 1 - to->len, len = 0;
+    int32_t len = 0;
     cpubind_text_status status = CPUBIND_TEXT_OK;
     if (n == 0) {
         doctor_add(to, "none");
         return;
     }
     if (text)
-        status = cpubind_cpulist_format(cpu, n, text + to->len, room, &len);
+        status = cpubind_cpulist_format(cpu, n, text + to->len, room_of(to), &len);
     if (text && status != CPUBIND_TEXT_OK && (text = make_room(to, n * MOST)))
         status = cpubind_cpulist_format(cpu, n, text + to->len, n * MOST, &len);
     if (!text || status != CPUBIND_TEXT_OK) {

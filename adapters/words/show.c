@@ -72,6 +72,18 @@ static int is_titled(const column *c, const char *title, int len)
     return i == len && i == c->n_head;
 }
 
+/* Steps to the next of the titles, which have commas between them. Returns which of the n
+ * columns it is of, or n. */
+static int next_titled(const column *all, int n, const char **titles)
+{
+    const int len = (int)strcspn(*titles, ",");
+    int k = 0;
+    while (k < n && !is_titled(&all[k], *titles, len))
+        k++;
+    *titles += len + ((*titles)[len] == ',');
+    return k;
+}
+
 /* The value at "a.b", "" is the whole; NULL: none, or null. */
 static const words_value *value_at(const words_value *value, const char *path, int len)
 {
@@ -300,13 +312,10 @@ static void take_columns(table *t, const char *keys, const char *titles)
 {
     column all[MAX_KEYS];
     const int n = read_columns(keys, all);
-    for (int len; t->n_row > 0 && *titles; titles += len + (titles[len] == ',')) {
-        len = (int)strcspn(titles, ",");
-        for (int k = 0; k < n && t->n_column < MAX_KEYS; k++)
-            if (is_titled(&all[k], titles, len)) {
-                t->column[t->n_column++] = all[k];
-                break;
-            }
+    while (t->n_row > 0 && t->n_column < MAX_KEYS && *titles) {
+        const int k = next_titled(all, n, &titles);
+        if (k < n)
+            t->column[t->n_column++] = all[k];
     }
 }
 
@@ -557,14 +566,9 @@ static int has_columns(const words_view *view, const char *titles)
 {
     column all[MAX_KEYS];
     const int n = is_table(view) ? read_columns(view->keys, all) : 0;
-    for (int len; *titles; titles += len + (titles[len] == ',')) {
-        int k = 0;
-        len = (int)strcspn(titles, ",");
-        while (k < n && !is_titled(&all[k], titles, len))
-            k++;
-        if (k == n)
+    while (*titles)
+        if (next_titled(all, n, &titles) == n)
             return 0;
-    }
     return 1;
 }
 

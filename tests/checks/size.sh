@@ -30,9 +30,9 @@ adapters/host           4428    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
-adapters/words          1663    5600
+adapters/words          1664    5600
 adapters/api            8721    1000
-adapters/doctor         2713    2000
+adapters/doctor         2721    2000
 adapters/measure        2020    1700
 adapters/cli           13064    7500
 adapters/nri            1203    1000
