@@ -447,20 +447,20 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_list(const int32_t *list, int32_t
                                                     cpubind_report *r)
 {
     int32_t wrong = 1;
-    int64_t steps = -1; /* negative: each is below the next */
     if (n < 0 || n > CPUBIND_MAX_CPUS || (n > 0 && list == NULL))
         return cpubind_priv_refuse(r, argument, CPUBIND_NONE, device);
-    for (int32_t i = 1; i < n; i++)
-        steps &= (int64_t)list[i - 1] - list[i];
-    if (steps < 0 && (n == 0 || (list[0] >= 0 && list[n - 1] < CPUBIND_MAX_CPUS)))
-        return CPUBIND_OK;
-    if (steps < 0)
-        wrong = list[0] < 0 ? 0 : n - 1;
-    while (steps >= 0 && list[wrong] > list[wrong - 1])
+    while (wrong < n && list[wrong - 1] < list[wrong])
         wrong++;
+    if (wrong >= n && (n == 0 || (list[0] >= 0 && list[n - 1] < CPUBIND_MAX_CPUS)))
+        return CPUBIND_OK;
+    if (wrong < n) {
+        r->cpu = list[wrong];
+        (void)cpubind_priv_refuse(r, argument, wrong, device);
+        return CPUBIND_ERR_ORDER;
+    }
+    wrong = list[0] < 0 ? 0 : n - 1;
     r->cpu = list[wrong];
-    (void)cpubind_priv_refuse(r, argument, wrong, device);
-    return steps < 0 ? CPUBIND_ERR_ARG : CPUBIND_ERR_ORDER;
+    return cpubind_priv_refuse(r, argument, wrong, device);
 }
 
 /* Checks an array whose elements are from `least` to `most`, which grows by `step` with each.
@@ -673,10 +673,11 @@ CPUBIND_PRIV void cpubind_priv_class_cpus(const cpubind_priv_table *t, int32_t *
 CPUBIND_PRIV void cpubind_priv_make_lots(cpubind_priv_table *t, const int32_t *class_of,
                                          const int32_t *cpu)
 {
-    int32_t c = 0;
+    const int32_t *node_of = t->host->node, *width_of = t->width, n_core = t->n_core;
+    int32_t *lot_of = t->lot_of, c = 0;
     t->n_lot = 0;
-    while (c < t->n_core) {
-        const int32_t first = c, node = t->host->node[cpu[c]], width = t->width[c];
+    while (c < n_core) {
+        const int32_t first = c, node = node_of[cpu[c]], width = width_of[c];
         const int32_t its_class = class_of[cpu[c]];
         int32_t lot = 0;
         while (lot < t->n_lot && (t->node[lot] != node || t->lot_width[lot] != width ||
@@ -690,8 +691,8 @@ CPUBIND_PRIV void cpubind_priv_make_lots(cpubind_priv_table *t, const int32_t *c
             t->left[lot] = t->is_home[lot] = 0;
         }
         do
-            t->lot_of[c++] = lot;
-        while (c < t->n_core && t->host->node[cpu[c]] == node && t->width[c] == width &&
+            lot_of[c++] = lot;
+        while (c < n_core && node_of[cpu[c]] == node && width_of[c] == width &&
                class_of[cpu[c]] == its_class);
         t->left[lot] += c - first;
     }
@@ -704,7 +705,7 @@ CPUBIND_PRIV void cpubind_priv_make_cores(cpubind_priv_table *t, const int32_t *
     const cpubind_host *h = t->host;
     const int32_t *cache = h->cache == NULL ? h->node : h->cache;
     int32_t *class_of = t->scratch, *head = class_of + h->n_cpu, *cpu = head + h->n_cpu;
-    int32_t n_core = 0;
+    int32_t *core_of = t->core_of, *width = t->width, *cache_of = t->cache, n_core = 0;
     cpubind_priv_class_cpus(t, class_of, head, cpu);
     cpubind_priv_fill(head, h->n_cpu, CPUBIND_NONE);
     for (int32_t i = 0; i < h->n_cpu; i++) {
@@ -715,15 +716,15 @@ CPUBIND_PRIV void cpubind_priv_make_cores(cpubind_priv_table *t, const int32_t *
         if (c == CPUBIND_NONE) {
             c = n_core++;
             cpu[c] = i;
-            t->width[c] = 0;
-            t->cache[c] = cache[i];
+            width[c] = 0;
+            cache_of[c] = cache[i];
             if (core != NULL) {
                 t->next[c] = head[core[i]];
                 head[core[i]] = c;
             }
         }
-        t->core_of[i] = c;
-        t->width[c]++;
+        core_of[i] = c;
+        width[c]++;
     }
     t->n_core = n_core;
     cpubind_priv_make_lots(t, class_of, cpu);
@@ -798,15 +799,18 @@ CPUBIND_PRIV void cpubind_priv_read_home(cpubind_priv_table *t, int32_t house)
     const cpubind_host *h = t->host;
     const cpubind_list *home = &cpubind_priv_of(t, house)->home;
     const int32_t n_home = cpubind_priv_of(t, house)->is_anywhere ? 0 : home->n;
-    int32_t *distance = t->distance + house * h->n_node, at = 0;
+    const int32_t *cpu = h->cpu, *core_of = t->core_of, *lot_of = t->lot_of, n_cpu = h->n_cpu;
+    int32_t *distance = t->distance + house * h->n_node, *hits = t->hits, *last = t->next;
+    int32_t at = 0;
     cpubind_priv_fill(distance, h->n_node, CPUBIND_PRIV_LOST);
-    cpubind_priv_fill(t->hits, t->n_lot, 0);
+    cpubind_priv_fill(hits, t->n_lot, 0);
     for (int32_t i = 0; i < n_home; i++) {
-        at = cpubind_priv_seek(h->cpu, h->n_cpu, at, home->cpu[i]);
-        if (at < h->n_cpu && h->cpu[at] == home->cpu[i]) {
-            const int32_t core = t->core_of[at++];
-            t->hits[t->lot_of[core]] += t->next[core] != house;
-            t->next[core] = house;
+        if (at < n_cpu && cpu[at] < home->cpu[i])
+            at = cpubind_priv_seek(cpu, n_cpu, at, home->cpu[i]);
+        if (at < n_cpu && cpu[at] == home->cpu[i]) {
+            const int32_t core = core_of[at++];
+            hits[lot_of[core]] += last[core] != house;
+            last[core] = house;
         }
     }
     cpubind_priv_split_lots(t, house);
