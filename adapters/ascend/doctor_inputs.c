@@ -59,7 +59,10 @@ static int sets(cursor string, const char *name)
 /* Whether somebody who looks at a process asks for the variable that a string sets. */
 static int is_asked(cursor string)
 {
-    static const char *const names[] = {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
+    static const char *const names[] = {"OMP_PROC_BIND",
+                                        "GOMP_CPU_AFFINITY",
+                                        "KMP_AFFINITY",
+                                        "SGLANG_SET_CPU_AFFINITY",
                                         "RANK_ID",
 #define CPUBIND_X(name) name,
                                         CPUBIND_ENV_LIST(CPUBIND_X)
@@ -107,6 +110,9 @@ static cursor part_of(cursor word)
 {
     static const char *const whole[] = {"--numa-bind", "--no-numa-bind", "serve", "-m",  "-i",
                                         "false",       "true",           "False", "True"};
+    static const char *const starts[] = {"--banirq=", "VLLM::", "vllm.", "sglang::", "sglang."};
+    static const char *const programs[] = {"vllm", "sglang", "irqbalance"};
+    int is_program = 0;
     cursor last = word;
     for (cursor c = word; cursor_left(&c); c.at++)
         if (cursor_starts(&c, "enable_cpu_binding")) { /* and its value, of all in JSON */
@@ -120,13 +126,17 @@ static cursor part_of(cursor word)
         if (cursor_is(word, whole[i]))
             return word;
     (void)cursor_span(&last, cursor_is_digit);
-    if (cursor_starts(&word, "--banirq=") || cursor_starts(&word, "VLLM::") ||
-        cursor_starts(&word, "vllm.") || !cursor_left(&last))
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (cursor_starts(&word, starts[i]))
+            return word;
+    if (!cursor_left(&last))
         return word;
     for (cursor c = last = word; cursor_left(&c);)
         if (c.text[c.at++] == '/')
             last = c;
-    if (!cursor_is(last, "vllm") && !cursor_is(last, "irqbalance"))
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        is_program |= cursor_is(last, programs[i]);
+    if (!is_program)
         last.end = last.at;
     return last;
 }

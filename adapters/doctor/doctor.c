@@ -85,6 +85,10 @@ static const row rows[] = {
     {{"governor", CPUBIND_SEVERITY_MODERATE,
       "a CPU that has just been idle starts slowly, so each launch of a kernel takes longer",
       NULL}, doctor_check_governor, ONCE},
+    {{"deep_sleep", CPUBIND_SEVERITY_MODERATE,
+      "a thread that has slept there starts so much later: engines that wake threads often are "
+      "several times slower", "do it at each start of the host, too (tuned has force_latency)"},
+     doctor_check_deep_sleep, ONCE},
     {{"isolated", CPUBIND_SEVERITY_SEVERE,
       "the scheduler does not balance isolated CPUs: all main threads of a worker pile up on "
       "one of them", RESTART_HOST}, doctor_check_isolated, ONCE},

@@ -1,8 +1,8 @@
-/* doctor_kernel.c - checks of settings of the kernel: AutoNUMA, governors, offline CPUs
+/* doctor_kernel.c - checks of settings of the kernel: AutoNUMA, governors, sleep, offline CPUs
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. The files and their values are those of the kernel's documentation:
- * admin-guide/sysctl/kernel.rst, admin-guide/pm/cpufreq.rst and
+ * admin-guide/sysctl/kernel.rst, admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst and
  * ABI/testing/sysfs-devices-system-cpu.
  */
 #include "doctor_parts.h"
@@ -106,6 +106,142 @@ void doctor_check_governor(doctor *d)
     }
 }
 
+/* A role as one of a set of them. */
+#define ROLE(name) (1U << CPUBIND_ROLE_##name)
+#define ALL_ROLES  ((1U << CPUBIND_ROLE_COUNT) - 1)
+
+/* Keeps of d->cpu those that a row of the plan has in one of the roles. */
+static int32_t keep_planned(doctor *d, int32_t n, unsigned roles)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int is_planned = 0;
+        for (int32_t row = 0; row < d->plan->n_want && !is_planned; row++)
+            for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+                const cpubind_cpus has = doctor_role(d, row, (cpubind_role)role);
+                is_planned |= (roles >> role & 1) && doctor_has(has.cpu, has.n, d->cpu[i]);
+            }
+        if (is_planned)
+            d->cpu[kept++] = d->cpu[i];
+    }
+    return kept;
+}
+
+/* == Sleep ================================================================== */
+
+/* From so many microseconds on a state of sleep is deep: in the tables of intel_idle C1E takes
+ * 20 at most, C6 of servers 130 to 290. Where that is so, engines that wake threads often were
+ * 4 to 8 times slower (gVisor, pull request 14526). What the firmware says of other CPUs, to
+ * other drivers, is many times what they take: of no use here. */
+enum { DEEP_SLEEP = 100, MAX_STATES = 10 };
+
+/* A deep state of the CPUs, by that of one of them. */
+typedef struct deep_state {
+    int32_t number[MAX_STATES], n;
+    const char *input, *latency, *name; /* of the first */
+} deep_state;
+
+static void read_state(doctor *d, const char *folder, int32_t state, const char *file,
+                       cpubind_input *answer, doctor_text *input)
+{
+    doctor_add(input, "%s%d/%s", folder, (int)state, file);
+    *answer = d->source->read(d->source->ctx, input->text);
+}
+
+/* Finds the deep states of a CPU; 0 after doctor_lack. */
+static int read_states(doctor *d, int32_t cpu, deep_state *deep)
+{
+    doctor_text folder = {.len = 0};
+    doctor_add(&folder, CPU_FOLDER "cpu%d/cpuidle/state", (int)cpu);
+    for (int32_t state = 0; state < MAX_STATES; state++) {
+        doctor_text input = {.len = 0}, name = {.len = 0};
+        cpubind_input answer, its_name;
+        const char *latency;
+        read_state(d, folder.text, state, "latency", &answer, &input);
+        if (answer.state == CPUBIND_INPUT_ABSENT && state > 0)
+            break;
+        if (answer.state != CPUBIND_INPUT_PRESENT) {
+            doctor_lack(d, doctor_keep(d, input.text), answer);
+            return 0;
+        }
+        latency = doctor_value(d, answer);
+        if (doctor_number(latency, (cpubind_piece){0, (int32_t)strlen(latency)}) < DEEP_SLEEP)
+            continue;
+        if (deep->n == 0) {
+            read_state(d, folder.text, state, "name", &its_name, &name);
+            deep->input = doctor_keep(d, input.text);
+            deep->latency = latency;
+            deep->name = its_name.state == CPUBIND_INPUT_PRESENT ? doctor_value(d, its_name)
+                                                                 : "a deep state";
+        }
+        deep->number[deep->n++] = state;
+    }
+    return 1;
+}
+
+/* Whether a CPU may go into one of the deep states; -1 after doctor_lack. */
+static int may_sleep(doctor *d, int32_t cpu, const deep_state *deep)
+{
+    doctor_text folder = {.len = 0};
+    int may = 0;
+    doctor_add(&folder, CPU_FOLDER "cpu%d/cpuidle/state", (int)cpu);
+    for (int32_t i = 0; i < deep->n && !may; i++) {
+        doctor_text input = {.len = 0};
+        cpubind_input answer;
+        read_state(d, folder.text, deep->number[i], "disable", &answer, &input);
+        if (answer.state != CPUBIND_INPUT_PRESENT) {
+            doctor_lack(d, doctor_keep(d, input.text), answer);
+            return -1;
+        }
+        may = answer.len > 0 && answer.data[0] == '0';
+    }
+    return may;
+}
+
+void doctor_check_deep_sleep(doctor *d)
+{
+    doctor_text evidence = {.of = d}, command = {.of = d};
+    deep_state deep = {.n = 0};
+    cpubind_doctor_finding *f;
+    cpubind_input driver;
+    int32_t n, n_awake = 0;
+    if (!doctor_has_plan(d) || !doctor_read(d, CPU_FOLDER "cpuidle/current_driver", &driver) ||
+        strcmp(doctor_value(d, driver), "intel_idle") != 0)
+        return;
+    n = read_online(d);
+    n = n > 0 ? keep_planned(d, n, ALL_ROLES) : 0;
+    if (n == 0 || !read_states(d, d->cpu[0], &deep) || deep.n == 0)
+        return;
+    for (int32_t i = 0; i < n; i++) {
+        const int may = may_sleep(d, d->cpu[i], &deep);
+        if (may < 0)
+            return;
+        if (may)
+            d->cpu[n_awake++] = d->cpu[i];
+    }
+    if (n_awake == 0)
+        return;
+    doctor_add(&evidence, "CPUs ");
+    doctor_add_cpus(&evidence, d->cpu, n_awake);
+    doctor_add(&evidence, " of pools may sleep in %s, from which they wake after %s us",
+               deep.name, deep.latency);
+    doctor_add(&command, "for i in ");
+    doctor_add_words(&command, d->cpu, n_awake);
+    doctor_add(&command, "; do for s in ");
+    doctor_add_words(&command, deep.number, deep.n);
+    doctor_add(&command,
+               "; do echo 1 >/" CPU_FOLDER "cpu$i/cpuidle/state$s/disable; done; done");
+    f = doctor_find(d);
+    f->input = deep.input;
+    f->value = deep.latency;
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
+    f->cpu = doctor_keep_cpus(d, d->cpu, n_awake);
+    f->n_cpu = n_awake;
+}
+
+/* == CPUs that are offline, isolated ======================================== */
+
 /* Whether the second threads of cores are off by a setting, so that their CPUs are offline. */
 static int is_smt_off(const doctor *d)
 {
@@ -143,24 +279,6 @@ void doctor_check_offline(doctor *d)
     f->command = doctor_keep_text(d, &command);
     f->cpu = doctor_keep_cpus(d, d->cpu, n);
     f->n_cpu = n;
-}
-
-/* Keeps of d->cpu those that a row of the plan has in the role irq or main. */
-static int32_t keep_shared(doctor *d, int32_t n)
-{
-    int32_t kept = 0;
-    for (int32_t i = 0; i < n; i++) {
-        int is_shared = 0;
-        for (int32_t row = 0; row < d->plan->n_want; row++) {
-            const cpubind_cpus irq = doctor_role(d, row, CPUBIND_ROLE_IRQ);
-            const cpubind_cpus many = doctor_role(d, row, CPUBIND_ROLE_MAIN);
-            is_shared |= doctor_has(irq.cpu, irq.n, d->cpu[i]) ||
-                         doctor_has(many.cpu, many.n, d->cpu[i]);
-        }
-        if (is_shared)
-            d->cpu[kept++] = d->cpu[i];
-    }
-    return kept;
 }
 
 /* How a host changes its boot line: Debian and its children have update-grub, the family of Red
@@ -207,7 +325,7 @@ static void check_parameter(doctor *d, const char *input, const char *parameter)
     if (answer.len > 0 && (answer.data[0] == '(' || answer.data[0] == ' '))
         return;
     n = doctor_read_cpus(d, input);
-    n = n > 0 ? keep_shared(d, n) : 0;
+    n = n > 0 ? keep_planned(d, n, ROLE(IRQ) | ROLE(MAIN)) : 0;
     if (n == 0)
         return;
     doctor_add(&evidence, "CPUs ");

@@ -162,17 +162,18 @@ cpubind_doctor_finding *doctor_find_of(doctor *d, const doctor_worker *w,
 typedef void doctor_check_run(doctor *d);
 
 /* doctor_kernel.c */
-doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offline,
-    doctor_check_isolated, doctor_check_nohz_full;
+doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_deep_sleep,
+    doctor_check_offline, doctor_check_isolated, doctor_check_nohz_full;
 /* doctor_plan.c */
 doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others,
     doctor_check_quota;
 /* doctor_rules.c */
 doctor_check_run doctor_check_rules, doctor_check_device;
 /* doctor_processes.c */
-doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_omp,
-    doctor_check_cpuset_overlap, doctor_check_cpuset_far, doctor_check_cpuset_split,
-    doctor_check_cpuset_mems, doctor_check_engine;
+doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_cpuset_overlap,
+    doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_cpuset_mems;
+/* doctor_engines.c */
+doctor_check_run doctor_check_omp, doctor_check_engine;
 /* doctor_host.c */
 doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
 /* doctor_memory.c */

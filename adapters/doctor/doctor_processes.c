@@ -1,9 +1,8 @@
-/* doctor_processes.c - which processes use devices; checks of their threads, cpusets, engines
+/* doctor_processes.c - which processes use devices; checks of their threads and cpusets
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. Processes have the numbers of the host (npu_processes.h), so in a
- * container the files of a process may not be there. The facts about engines are those of
- * vllm-ascend (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
+ * container the files of a process may not be there.
  */
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
@@ -157,6 +156,7 @@ typedef struct masks {
     int32_t *count; /* CPUBIND_MAX_CPUS elements */
     int32_t n_thread;
     int32_t cpu, tid; /* the CPU that most threads have alone, and the last of them */
+    int32_t has_dpdk; /* a thread is of DPDK, on which SPDK stands */
 } masks;
 
 /* Reads the CPUs of a thread into d->cpu: their number, or -1: it has ended, or there was a
@@ -187,13 +187,21 @@ static int is_role_thread(cpubind_input status)
     return role && role->role != CPUBIND_ROLE_MAIN;
 }
 
+/* Whether a thread has a name of DPDK's; its start leaves the thread that calls it on the first
+ * CPU of a core mask, which is CPU 0 where nobody has set one (Mooncake, issue 3865). */
+static int is_of_dpdk(cpubind_input status)
+{
+    const cpubind_piece name = doctor_field(status, "Name");
+    return name.len >= 5 && memcmp(status.data + name.at, "dpdk-", 5) == 0;
+}
+
 static void count_masks(doctor *d, int32_t pid, masks *m)
 {
     doctor_text folder = {.len = 0};
     cpubind_input listing, status;
     cpubind_piece line;
     memset(m->count, 0, CPUBIND_MAX_CPUS * sizeof *m->count);
-    m->n_thread = 0;
+    m->n_thread = m->has_dpdk = 0;
     m->cpu = m->tid = -1;
     doctor_add(&folder, "proc/%d/task", (int)pid);
     if (!doctor_list(d, folder.text, &listing))
@@ -204,6 +212,7 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
         doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
         const int32_t n = read_mask(d, input.text, &status);
         m->n_thread += n >= 0;
+        m->has_dpdk |= n >= 0 && is_of_dpdk(status);
         if (n != 1 || is_role_thread(status))
             continue;
         m->count[d->cpu[0]]++;
@@ -267,6 +276,9 @@ void doctor_check_one_cpu(doctor *d)
                    "CPU %d alone",
                    (int)m.count[m.cpu], (int)m.n_thread, (int)w->pid, doctor_name(d, w),
                    (int)m.cpu);
+        if (m.has_dpdk)
+            doctor_add(&evidence, "; it has threads of DPDK, whose start leaves its thread so "
+                                  "(SPDK's core_mask says where)");
         doctor_add_apply(d, w, &command);
         doctor_add(&input, "proc/%d/task/%d/status", (int)w->pid, (int)m.tid);
         doctor_add(&value, "Cpus_allowed_list: %d", (int)m.cpu);
@@ -279,66 +291,6 @@ void doctor_check_one_cpu(doctor *d)
         f->number[0] = (cpubind_doctor_number){"threads", m.count[m.cpu]};
         f->number[1] = (cpubind_doctor_number){"of", m.n_thread};
         widen_threads(d, w, &m, f);
-    }
-}
-
-/* == Variables that pin ===================================================== */
-
-/* Whether strings that end in NUL have NAME=value; *out is the value. */
-static int find_string(cpubind_input strings, const char *name, cpubind_piece *out)
-{
-    const int32_t n = (int32_t)strlen(name);
-    for (int32_t at = 0; at < strings.len;) {
-        const char *start = strings.data + at;
-        const char *end = (const char *)memchr(start, '\0', (size_t)(strings.len - at));
-        const int32_t len = end ? (int32_t)(end - start) : strings.len - at;
-        if (len > n && memcmp(start, name, (size_t)n) == 0 && start[n] == '=') {
-            *out = (cpubind_piece){at + n + 1, len - n - 1};
-            return 1;
-        }
-        at += len + 1;
-    }
-    return 0;
-}
-
-static int is_false(const char *text, cpubind_piece value)
-{
-    static const char *const words[] = {"false", "FALSE", "False", "0", "none", "disabled", ""};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (doctor_is(text + value.at, value.len, words[i]))
-            return 1;
-    return 0;
-}
-
-void doctor_check_omp(doctor *d)
-{
-    /* A variable, and the command after which it pins nothing. */
-    static const char *const variables[][2] = {{"OMP_PROC_BIND", "export OMP_PROC_BIND=false"},
-                                               {"GOMP_CPU_AFFINITY", "unset GOMP_CPU_AFFINITY"},
-                                               {"KMP_AFFINITY", "unset KMP_AFFINITY"}};
-    for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
-        const doctor_worker *w = &d->worker[i];
-        doctor_text name = {.len = 0}, evidence = {.of = d}, command = {.of = d},
-                    text = {.len = 0};
-        cpubind_input environ;
-        doctor_add(&name, "proc/%d/environ", (int)w->pid);
-        if (!doctor_read(d, name.text, &environ))
-            continue;
-        for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
-            cpubind_piece value;
-            if (!find_string(environ, variables[k][0], &value) || is_false(environ.data, value))
-                continue;
-            doctor_add(&text, "%s%s=", text.len ? " " : "", variables[k][0]);
-            doctor_add_bytes(&text, environ.data + value.at, value.len);
-            doctor_add(&command, "%s%s", command.len ? "; " : "", variables[k][1]);
-        }
-        if (text.len == 0)
-            continue;
-        doctor_add(&evidence, "process %d, which drives %s, was started with %s", (int)w->pid,
-                   doctor_name(d, w), text.text);
-        cpubind_doctor_finding *f = doctor_find_of(d, w, &evidence, &command);
-        f->input = doctor_keep(d, name.text);
-        f->value = doctor_keep(d, text.text);
     }
 }
 
@@ -698,141 +650,4 @@ void doctor_check_cpuset_mems(doctor *d)
         f->value = set[i].value;
         f->number[0] = (cpubind_doctor_number){"node", node};
     }
-}
-
-/* == Engines that bind ====================================================== */
-
-enum { MAX_PARENTS = 16 };
-
-/* The parent of a process; -1: not known. */
-static int32_t parent_of(doctor *d, int32_t pid)
-{
-    doctor_text name = {.len = 0};
-    cpubind_input answer;
-    cpubind_stat stat;
-    doctor_add(&name, "proc/%d/stat", (int)pid);
-    if (!doctor_read(d, name.text, &answer))
-        return -1;
-    if (cpubind_stat_parse(answer.data, answer.len, &stat, NULL) != CPUBIND_TEXT_OK) {
-        doctor_lack(d, name.text, answer);
-        return -1;
-    }
-    return stat.ppid;
-}
-
-/* The place after `word` in bytes, in letters as written; NULL: it is not there. */
-static const char *after(const char *bytes, int32_t len, const char *word)
-{
-    const int32_t n = (int32_t)strlen(word);
-    for (int32_t i = 0; i + n <= len; i++)
-        if (memcmp(bytes + i, word, (size_t)n) == 0)
-            return bytes + i + n;
-    return NULL;
-}
-
-/* What the command lines of a worker and of the processes above it say. */
-typedef struct engine {
-    int32_t is_vllm;
-    int32_t numa_bind; /* the process that has --numa-bind; 0: none */
-    int32_t is_off;    /* enable_cpu_binding is false */
-    int32_t pid;       /* the uppermost process of vLLM */
-} engine;
-
-/* Whether a word of a command line is the program, a module or a worker of vLLM. */
-static int is_vllm(const char *word, int32_t len)
-{
-    static const char program[] = "/vllm", module[] = "vllm.", worker[] = "VLLM::";
-    const int32_t n = (int32_t)sizeof program - 1, n_worker = (int32_t)sizeof worker - 1;
-    return doctor_is(word, len, "vllm") ||
-           (len > n && memcmp(word + len - n, program, (size_t)n) == 0) ||
-           (len > n && memcmp(word, module, (size_t)n) == 0) ||
-           (len > n_worker && memcmp(word, worker, (size_t)n_worker) == 0);
-}
-
-static void read_engine(const char *bytes, int32_t len, int32_t pid, engine *e)
-{
-    const char *value = after(bytes, len, "enable_cpu_binding");
-    const char *end = bytes + len;
-    for (int32_t at = 0, n; at < len; at += n + 1) {
-        const char *stop = (const char *)memchr(bytes + at, '\0', (size_t)(len - at));
-        n = stop ? (int32_t)(stop - bytes) - at : len - at;
-        if (doctor_is(bytes + at, n, "--numa-bind"))
-            e->numa_bind = pid;
-        if (is_vllm(bytes + at, n)) {
-            e->is_vllm = 1;
-            e->pid = pid;
-        }
-    }
-    if (!value)
-        return;
-    while (value < end && (*value == '"' || *value == '\'' || *value == ':' || *value == ' ' ||
-                           *value == '=' || *value == '\\' || *value == '\0'))
-        value++;
-    e->is_off = value < end && (*value == 'f' || *value == 'F' || *value == '0');
-}
-
-/* Whether the running check has found a fault of this process. */
-static int is_found(const doctor *d, int32_t pid)
-{
-    const cpubind_doctor_report *report = d->report;
-    for (int32_t i = 0; i < report->n_finding; i++)
-        if (report->finding[i].check == d->check && report->finding[i].pid == pid)
-            return 1;
-    return 0;
-}
-
-/* Reads the command lines of a worker and of the processes above it; 0 after doctor_lack. */
-static int read_engines(doctor *d, const doctor_worker *w, engine *e)
-{
-    int32_t pid = w->pid;
-    for (int32_t i = 0; pid > 0 && i < MAX_PARENTS; i++, pid = parent_of(d, pid)) {
-        doctor_text name = {.len = 0};
-        cpubind_input answer;
-        doctor_add(&name, "proc/%d/cmdline", (int)pid);
-        if (!doctor_read(d, name.text, &answer))
-            return 0;
-        read_engine(answer.data, answer.len, pid, e);
-    }
-    return pid >= 0;
-}
-
-static void check_engine(doctor *d, const doctor_worker *w)
-{
-    doctor_text evidence = {.of = d}, command = {.of = d}, input = {.len = 0};
-    cpubind_doctor_finding *f;
-    engine e = {0, 0, 0, 0};
-    int32_t pid;
-    if (!read_engines(d, w, &e) || !e.is_vllm || ((e.is_off || d->is_bus) && !e.numa_bind))
-        return;
-    pid = e.numa_bind ? e.numa_bind : e.pid;
-    if (is_found(d, pid))
-        return;
-    doctor_add(&input, "proc/%d/cmdline", (int)pid);
-    if (e.numa_bind)
-        doctor_add(&evidence, "vLLM binds its workers too: process %d has --numa-bind",
-                   (int)pid);
-    else
-        doctor_add(&evidence,
-                   "vllm-ascend binds its workers too: process %d has no "
-                   "enable_cpu_binding=false, and it is on by default",
-                   (int)pid);
-    doctor_add(&command, "vllm serve MODEL%s", e.numa_bind ? " --no-numa-bind" : "");
-    if (!d->is_bus)
-        doctor_add(&command, " --additional-config '{\"enable_cpu_binding\": false}'");
-    f = doctor_find(d);
-    f->pid = pid;
-    f->evidence = doctor_keep_text(d, &evidence);
-    f->command = doctor_keep_text(d, &command);
-    f->input = doctor_keep(d, input.text);
-}
-
-void doctor_check_engine(doctor *d)
-{
-    const cpubind_input machine = d->source->read(d->source->ctx, "uname");
-    /* vllm-ascend binds on ARM alone. */
-    if (!d->is_bus && machine.state == CPUBIND_INPUT_PRESENT &&
-        !after(machine.data, machine.len, "aarch64"))
-        return;
-    for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++)
-        check_engine(d, &d->worker[i]);
 }

@@ -22,7 +22,7 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
 adapters/model          3596    1400
-adapters/ascend         6120    2500
+adapters/ascend         6134    2500
 adapters/pci            1360    1300
 adapters/plan           2800    1200
 adapters/linux         12921    9500
@@ -32,7 +32,7 @@ adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1664    5600
 adapters/api            8721    1000
-adapters/doctor         2721    2000
+adapters/doctor         2867    2000
 adapters/measure        2020    1700
 adapters/cli           13064    7500
 adapters/nri            1203    1000
