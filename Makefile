@@ -113,7 +113,7 @@ check-fleet: deps-check ## import and group 10,000 made hosts, and print time an
 	@BUILD=$(BUILD) FLEET_HOSTS=$${FLEET_HOSTS:-10000} tests/sqlite/fleet.sh
 
 laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of plans
-	@$(MAKE_IN) BUILD=$(BUILD)/fast tested
+	@$(MAKE_IN) BUILD=$(BUILD)/fast FAULTS=yes tested
 	@CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) CPUBIND_TEST_HOSTS=$(or $(HOSTS),1000000) \
 	    sh -ec 'for group in \
 	        $$($(BUILD)/fast/test --list laws); do $(BUILD)/fast/test $$group; done'

@@ -9,6 +9,7 @@
 
 #include "../linux/source/host_files.h"
 #include "../linux/source/host_source.h"
+#include "../text/cpulist.h"
 #include "../text/slurm_step.h"
 #include "call.h"
 #include "device_plan.h"
@@ -399,7 +400,8 @@ int32_t cpb_slurm_rank(const char *env, int32_t local, const char *own, int32_t 
 
 /* == Plans ================================================================== */
 
-enum { POOL = CPUBIND_ROLE_COUNT, N_TABLE }; /* the tables of the roles, then that of pools */
+/* The tables: of the roles, of pools, of the CPUs near each device, and of its home. */
+enum { POOL = CPUBIND_ROLE_COUNT, NEAR, HOME, N_TABLE };
 
 struct cpb_plan {
     call_source *source; /* whose inputs the facts quote */
@@ -414,11 +416,13 @@ struct cpb_plan {
 
 static int32_t table_of(const char *word)
 {
-    if (word && strcmp(word, "pool") == 0)
-        return POOL;
+    static const char *const words[] = {"pool", "near", "home"};
     for (int32_t i = 0; word && i < CPUBIND_ROLE_COUNT; i++)
         if (strcmp(cpubind_role_word((cpubind_role)i), word) == 0)
             return i;
+    for (int32_t i = 0; word && i < N_TABLE - POOL; i++)
+        if (strcmp(words[i], word) == 0)
+            return POOL + i;
     return -1;
 }
 
@@ -426,13 +430,28 @@ static int32_t table_of(const char *word)
 static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, int32_t *n)
 {
     const cpubind_unit *unit = &plan->planned.plan.unit[plan->unit[i]];
-    const cpubind_span *span = &unit->roles.span[table];
+    const cpubind_host_device *device = plan->planned.facts.device[unit->device];
     if (table == POOL) {
         *n = unit->n_cpu;
         return unit->cpu;
     }
-    *n = span->count;
-    return unit->role_cpu + span->first;
+    if (table >= NEAR) {
+        *n = device->n_cpu;
+        return device->cpu;
+    }
+    *n = unit->roles.span[table].count;
+    return unit->role_cpu + unit->roles.span[table].first;
+}
+
+/* Keeps of the n CPUs of a list those that pools are cut from. Returns how many. */
+static int32_t keep_planned(const cpb_plan *plan, int32_t *cpu, int32_t n)
+{
+    const cpubind_topology *host = &plan->planned.plan.host;
+    int32_t kept = 0, at = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (cpubind_list_has(host->cpu, host->n_cpu, cpu[i], &at))
+            cpu[kept++] = cpu[i];
+    return kept;
 }
 
 /* Lists the devices with a pool. Returns 0 without memory. */
@@ -470,7 +489,7 @@ static int fill_tables(cpb_plan *plan)
             plan->row[t][i] = n_all;
             if (n > 0)
                 memcpy(plan->cpu[t] + n_all, list, (size_t)n * sizeof *list);
-            n_all += n;
+            n_all += t == HOME ? keep_planned(plan, plan->cpu[t] + n_all, n) : n;
         }
         plan->row[t][plan->n] = n_all;
     }
@@ -790,6 +809,55 @@ char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_error **erro
     call_drop_source(source);
     call_free_options(&read);
     return text;
+}
+
+/* The place of a device of a host. Returns 0, with *error, where it is not known. */
+static int place_of_device(cpb_host *host, const char *device, api_near *out, cpb_error **error)
+{
+    call_source *source = host ? call_take_source(host, error) : NULL;
+    api_text why = {"", 0};
+    int status;
+    if (!source) {
+        if (!host)
+            (void)call_fail(error, "usage", API_USAGE, 0, "name a host");
+        return 0;
+    }
+    cpubind_mutex_lock(source->mutex);
+    status = api_find_near(&source->host.source, device, out, &why);
+    cpubind_mutex_unlock(source->mutex);
+    call_drop_source(source);
+    if (status != API_DONE)
+        (void)call_fail(error, api_status_word(status), status, 0, why.text);
+    return status == API_DONE;
+}
+
+int32_t cpb_near_cpus(cpb_host *host, const char *device, int32_t *cpus, int32_t room,
+                      cpb_error **error)
+{
+    api_near near;
+    if (!place_of_device(host, device, &near, error))
+        return -1;
+    for (int32_t i = 0; cpus && i < near.n && i < room; i++)
+        cpus[i] = near.cpu[i];
+    free(near.cpu);
+    return near.n;
+}
+
+int32_t cpb_home_node(cpb_host *host, const char *device, cpb_error **error)
+{
+    api_text why = {"", 0};
+    api_near near;
+    if (!place_of_device(host, device, &near, error))
+        return -1;
+    free(near.cpu);
+    if (near.node < 0) {
+        api_add(&why,
+                "the node of %s is not known: neither the kernel nor the tool of its "
+                "driver tells it",
+                device);
+        (void)call_fail(error, "refused", API_REFUSED, 0, why.text);
+    }
+    return near.node;
 }
 
 char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **error)

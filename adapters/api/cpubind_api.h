@@ -45,7 +45,7 @@ extern "C" {
 
 /* The version of this interface: the highest number that a name below has in
  * cpubind_api.map. */
-#define CPB_ABI 3
+#define CPB_ABI 4
 
 typedef struct cpb_host cpb_host;
 typedef struct cpb_plan cpb_plan;
@@ -123,6 +123,22 @@ CPB_API char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_erro
 CPB_API int32_t cpb_slurm_rank(const char *env, int32_t local, const char *own,
                                int32_t *n_process, int32_t *process, cpb_error **error);
 
+/* The CPUs near a device, ascending, as the kernel or the tool of its driver tells them,
+ * whoever may use them. Writes the first `room` of them.
+ *   in       device: a name such as "npu3" or "gpu0", or a PCI address, "0000:c1:00.0"; cpus:
+ *            may be NULL where room is 0
+ *   returns  how many there are; 0: not known; -1: an error
+ *   errors   "usage", "no_memory", "unreadable", "refused": the host has no such device
+ *   cost     reads the bus of the host at each call
+ *   since    CPB_ABI 4 */
+CPB_API int32_t cpb_near_cpus(cpb_host *host, const char *device, int32_t *cpus, int32_t room,
+                              cpb_error **error);
+
+/* The node of these CPUs, for memory policies and allocators of pinned memory; -1: an error, as
+ * cpb_near_cpus, and "refused" where it is not known.
+ *   since    CPB_ABI 4 */
+CPB_API int32_t cpb_home_node(cpb_host *host, const char *device, cpb_error **error);
+
 CPB_API void cpb_host_close(cpb_host *host);
 
 /* == Plans ================================================================== */
@@ -149,7 +165,9 @@ CPB_API int32_t cpb_plan_rank_device(const cpb_plan *plan);
 
 /* The CPUs of a device, ascending; returns their number. -1: no such device in the plan, or no
  * such word.
- *   in      role: "pool", "irq", "main", "acl" or "release" */
+ *   in      role: "pool", "irq", "main", "acl" or "release"; since CPB_ABI 4 also "near", the
+ *           CPUs near the device, and "home", those of them that pools are cut from: what ranks
+ *           of one node have in common, where they shall share it in place of a pool each */
 CPB_API int32_t cpb_plan_cpus(const cpb_plan *plan, int32_t device, const char *role,
                               const int32_t **cpus);
 

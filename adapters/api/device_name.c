@@ -419,6 +419,49 @@ int api_find_devices(const cpubind_source *source, api_options *o, api_text *why
     return status;
 }
 
+/* The device of a name, where it is best known: of the bus, or as npu-smi lists it; or NULL. */
+static const cpubind_host_device *device_of(const search *s, const found *one)
+{
+    const cpubind_facts *f = &s->read.facts;
+    const cpubind_pci_address pci = one->npu < 0 ? one->pci : address_of(s, one->npu);
+    const int32_t row = pci.domain < 0 ? -1 : cpubind_facts_on_bus(f, &pci);
+    for (int32_t i = 0; row < 0 && i < f->n_listed; i++)
+        if (f->device[i]->logic == one->npu)
+            return f->device[i];
+    return row < 0 ? NULL : api_place_of(f, &f->bus[row]);
+}
+
+int api_find_near(const cpubind_source *source, const char *device, api_near *out,
+                  api_text *why)
+{
+    const api_options options = {.command = API_TOPO};
+    const cpubind_host_device *its;
+    search s = {.n_rank = 0};
+    api_name name;
+    found one;
+    int status;
+    if (!device || !api_read_name(device, (int32_t)strlen(device), &name))
+        return words_fail(API_USAGE, why,
+                          "name a device, such as npu3, gpu0 or its PCI address, "
+                          "0000:c1:00.0");
+    status = open_search(source, &options, &s, why);
+    one = (found){-1, name.pci, -1}; /* where an address has several NPUs, all are there */
+    if (status == API_DONE && name.number >= 0)
+        status = find(&s, &name, &one, why);
+    its = status == API_DONE ? device_of(&s, &one) : NULL;
+    if (status == API_DONE && !its)
+        status = refuse(&s, &name, why);
+    if (its) {
+        *out = (api_near){(int32_t *)malloc((size_t)its->n_cpu * sizeof *out->cpu + 1),
+                          its->n_cpu, its->node};
+        if (out->cpu && its->n_cpu > 0)
+            memcpy(out->cpu, its->cpu, (size_t)its->n_cpu * sizeof *out->cpu);
+        status = out->cpu ? API_DONE : api_no_room(why);
+    }
+    close_search(&s);
+    return status;
+}
+
 void api_add_devices(const cpubind_source *source, const api_options *o, api_text *to)
 {
     api_text why = {"", 0}, all = {"", 0};

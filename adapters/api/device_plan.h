@@ -26,6 +26,22 @@ void api_read_asked(const cpubind_source *source, const cpubind_pci_request *ask
 /* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
 int api_judge_devices(const api_planned *read, const api_options *options, api_text *why);
 
+/* The row that tells where a device of the bus is: its own, or, of an NPU whose node the bus
+ * does not tell, the one that npu-smi lists. */
+const cpubind_host_device *api_place_of(const cpubind_facts *facts,
+                                        const cpubind_host_device *device);
+
+/* Where a device is: the CPUs near it, ascending, and their node; -1: not known. */
+typedef struct api_near {
+    int32_t *cpu; /* to be freed */
+    int32_t n;
+    int32_t node;
+} api_near;
+
+/* The place of the device that a name says, or the exit status with the reason in *why. */
+int api_find_near(const cpubind_source *source, const char *device, api_near *out,
+                  api_text *why);
+
 /* The report of topo. */
 words_value *api_topo(const cpubind_facts *facts, const api_options *options);
 

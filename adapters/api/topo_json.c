@@ -31,8 +31,10 @@ static words_value *bytes_value(const char *bytes, int32_t len)
     return bytes && len >= 0 ? words_text_of(bytes, (size_t)len) : words_null();
 }
 
-/* The keys that a device and a network card have. */
-static words_value *function_value(const cpubind_facts *f, const cpubind_host_device *function)
+/* The keys that a device and a network card have. place: where it is, by the bus or as its
+ * vendor lists it. */
+static words_value *function_value(const cpubind_facts *f, const cpubind_host_device *function,
+                                   const cpubind_host_device *place)
 {
     words_value *bridges = words_array();
     for (int32_t i = 0; i < function->n_bridge; i++)
@@ -43,9 +45,19 @@ static words_value *function_value(const cpubind_facts *f, const cpubind_host_de
                       bytes_value(function->interface, function->interface_len),
                       id_value(function->ids.vendor), id_value(function->ids.device),
                       id_value(function->ids.class_code), words_id(function->numa_node),
-                      words_id(function->node), cpubind_node_origin_word(function->origin),
-                      api_pci_json(&function->via), words_list(function->cpu, function->n_cpu),
+                      words_id(place->node), cpubind_node_origin_word(place->origin),
+                      api_pci_json(&function->via), words_list(place->cpu, place->n_cpu),
                       bridges, function->is_virtual, (int)function->n_virtual);
+}
+
+const cpubind_host_device *api_place_of(const cpubind_facts *f,
+                                        const cpubind_host_device *device)
+{
+    for (int32_t i = 0; i < f->n_listed && device->n_cpu == 0; i++)
+        if (cpubind_pci_compare(&f->device[i]->pci, &device->pci) == 0 &&
+            f->device[i]->n_cpu > 0)
+            return f->device[i];
+    return device;
 }
 
 /* How near each network card is to a device. */
@@ -63,7 +75,8 @@ static words_value *near_value(const cpubind_facts *f, int32_t device)
 static words_value *device_value(const cpubind_facts *f, int32_t i, int wants_nics)
 {
     const cpubind_host_device *device = &f->bus[i];
-    words_value *value = function_value(f, device), *numbers = words_array();
+    words_value *value = function_value(f, device, api_place_of(f, device)),
+                *numbers = words_array();
     for (int32_t k = 0; k < device->n_number; k++)
         words_add(numbers, words_number(device->number[k]));
     words_move(value, words_make("vendor:s product:s model:v uuid:v memory_node:v visible:v "
@@ -114,7 +127,7 @@ words_value *api_topo(const cpubind_facts *f, const api_options *options)
     for (int32_t i = 0; i < f->n_bus; i++)
         words_add(devices, device_value(f, i, wants_nics));
     for (int32_t i = 0; wants_nics && i < f->n_nic; i++)
-        words_add(nics, function_value(f, &f->nic[i]));
+        words_add(nics, function_value(f, &f->nic[i], &f->nic[i]));
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
         if (f->runtime[i].word)
             words_add(runtimes, runtime_value(&f->runtime[i]));

@@ -205,8 +205,11 @@ void doctor_check_deep_sleep(doctor *d)
     cpubind_doctor_finding *f;
     cpubind_input driver;
     int32_t n, n_awake = 0;
-    if (!doctor_has_plan(d) || !doctor_read(d, CPU_FOLDER "cpuidle/current_driver", &driver) ||
-        strcmp(doctor_value(d, driver), "intel_idle") != 0)
+    const char *name;
+    if (!doctor_has_plan(d) || !doctor_read(d, CPU_FOLDER "cpuidle/current_driver", &driver))
+        return;
+    name = doctor_value(d, driver);
+    if (!doctor_is(name, (int32_t)strlen(name), "intel_idle"))
         return;
     n = read_online(d);
     n = n > 0 ? keep_planned(d, n, ALL_ROLES) : 0;

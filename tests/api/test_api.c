@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: MIT
  *
  * Hosts are the fixtures and one host of this machine's own CPUs, in memory. A process that is
- * bound is a child of the test. Options, messages,
- * formats and explanations are in tests/cases/command_*.txt, by the same functions.
+ * bound is a child of the test. Options, messages, formats and explanations are in
+ * tests/cases/command_*.txt, by the same functions.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <jansson.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -119,6 +120,131 @@ static void check_arrays(cpb_host *host, const char *name)
 TEST(arrays_tables_and_masks_agree)
 {
     (void)each_fixture(check_arrays);
+}
+
+/* Whether a list of CPUs, ascending, has all of another one. */
+static int has_all(const int32_t *list, int32_t n, const int32_t *of, int32_t n_of)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < n_of; i++) {
+        while (at < n && list[at] < of[i])
+            at++;
+        if (at == n || list[at] != of[i])
+            return 0;
+    }
+    return 1;
+}
+
+/* The home of a device is those CPUs near it that the plan has CPUs of, and a pool that is near
+ * alone is of the home. */
+static void check_home(cpb_host *host, const char *name)
+{
+    cpb_plan *plan = cpb_plan_make(host, none, NULL);
+    const int32_t *device, *near, *home, *pool;
+    const int32_t n = plan ? cpb_plan_devices(plan, &device) : 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t n_near = cpb_plan_cpus(plan, device[i], "near", &near);
+        const int32_t n_home = cpb_plan_cpus(plan, device[i], "home", &home);
+        const int32_t n_pool = cpb_plan_cpus(plan, device[i], "pool", &pool);
+        if (n_near < n_home || !has_all(near, n_near, home, n_home))
+            fail_msg("%s: the home of device %d is not near it", name, (int)device[i]);
+        if (has_all(near, n_near, pool, n_pool) && !has_all(home, n_home, pool, n_pool))
+            fail_msg("%s: the pool of device %d is near it, and not in its home", name,
+                     (int)device[i]);
+    }
+    cpb_plan_free(plan);
+}
+
+TEST(the_home_of_a_device_is_of_the_cpus_near_it)
+{
+    (void)each_fixture(check_home);
+}
+
+/* Writes CPUs, ascending, as the reports do: "0-23,96". */
+static void write_list(const int32_t *cpu, int32_t n, char *out, size_t size)
+{
+    size_t len = 0;
+    *out = '\0';
+    for (int32_t i = 0, k; i < n; i = k + 1) {
+        for (k = i; k + 1 < n && cpu[k + 1] == cpu[k] + 1;)
+            k++;
+        len += (size_t)snprintf(out + len, size - len, "%s%d", len ? "," : "", (int)cpu[i]);
+        if (k > i)
+            len += (size_t)snprintf(out + len, size - len, "-%d", (int)cpu[k]);
+        assert_true(len < size);
+    }
+}
+
+/* Holds the answers about one device against its row of topo. */
+static void check_place(cpb_host *host, const char *name, const json_t *row)
+{
+    const char *pci = json_string_value(json_object_get(row, "pci"));
+    const char *cpus = json_string_value(json_object_get(row, "cpus"));
+    const json_t *node = json_object_get(row, "node");
+    int32_t cpu[CPUBIND_MAX_CPUS];
+    char list[16384];
+    cpb_error *error = NULL;
+    const int32_t n = cpb_near_cpus(host, pci, cpu, CPUBIND_MAX_CPUS, NULL);
+    assert_int_equal(cpb_near_cpus(host, pci, NULL, 0, NULL), n);
+    write_list(cpu, n, list, sizeof list);
+    if (strcmp(list, cpus ? cpus : "") != 0)
+        fail_msg("%s: %s are near %s, topo has %s", name, list, pci, cpus);
+    if (json_is_null(node)) {
+        assert_int_equal(cpb_home_node(host, pci, &error), -1);
+        expect_error(&error, "refused", "the node of 0000:");
+    } else {
+        assert_int_equal(cpb_home_node(host, pci, NULL), json_integer_value(node));
+    }
+}
+
+static void check_places(cpb_host *host, const char *name)
+{
+    char *topo = cpb_host_topo(host, none, NULL);
+    json_t *report = topo ? json_loads(topo, 0, NULL) : NULL;
+    const json_t *devices = json_object_get(report, "devices"), *row;
+    size_t i;
+    json_array_foreach(devices, i, row) check_place(host, name, row);
+    json_decref(report);
+    cpb_text_free(topo);
+}
+
+TEST(a_device_is_where_topo_shows_it)
+{
+    (void)each_fixture(check_places);
+}
+
+TEST(a_place_is_of_a_device_that_is_there)
+{
+    static const struct {
+        const char *host, *device, *code, *words;
+    } cases[] = {
+        {"gpu-2socket-8h100", "gpu9", "refused", "there is no gpu9 here"},
+        {"gpu-2socket-8h100", "0000:01:00.0", "refused", "there is no 0000:01:00.0 here"},
+        {"gpu-2socket-8h100", "npu0", "refused", "there is no npu0 here"},
+        {"gpu-2socket-8h100", "x", "usage", "name a device, such as npu3"},
+        {"gpu-2socket-8h100", NULL, "usage", "name a device, such as npu3"},
+        {"gpu-none", "gpu0", "refused", "there is no gpu0 here"},
+        {"gpu-damaged-node", "gpu0", "unreadable", "numa_node"},
+    };
+    cpb_error *error = NULL;
+    int32_t few[2] = {-1, -1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpb_host *host = open_fixture(cases[i].host);
+        assert_int_equal(cpb_near_cpus(host, cases[i].device, few, 2, &error), -1);
+        expect_error(&error, cases[i].code, cases[i].words);
+        assert_int_equal(cpb_home_node(host, cases[i].device, &error), -1);
+        expect_error(&error, cases[i].code, cases[i].words);
+        cpb_host_close(host);
+    }
+    assert_int_equal(cpb_near_cpus(NULL, "gpu0", few, 2, &error), -1);
+    expect_error(&error, "usage", "name a host");
+    cpb_host *host = open_fixture("gpu-2socket-8h100");
+    assert_int_equal(few[0], -1);
+    assert_int_equal(cpb_near_cpus(host, "gpu0", few, 1, &error), 96);
+    assert_int_equal(few[0], 48);
+    assert_int_equal(few[1], -1);
+    assert_int_equal(cpb_home_node(host, "gpu0", &error), 1);
+    cpb_host_close(host);
 }
 
 TEST(getters_answer_what_is_not_there)

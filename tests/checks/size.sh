@@ -22,7 +22,7 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
 adapters/model          3596    1400
-adapters/ascend         6134    2500
+adapters/ascend         6143    2500
 adapters/pci            1360    1300
 adapters/plan           2800    1200
 adapters/linux         12921    9500
@@ -31,13 +31,13 @@ adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1664    5600
-adapters/api            8721    1000
+adapters/api            8845    1000
 adapters/doctor         2867    2000
 adapters/measure        2020    1700
 adapters/cli           13064    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
-adapters/python          696     700
+adapters/python          706     700
 adapters/cpp             463     440
 adapters/packaging       805     400
 fuzz                     400     400

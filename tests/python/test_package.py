@@ -56,6 +56,9 @@ class TestPlans(unittest.TestCase):
                                   stdout=subprocess.PIPE)
             with cpubind.Host.folder(folder) as host:
                 self.assertEqual(host.topo(nics=True), json.loads(done.stdout))
+                one = json.loads(done.stdout)["devices"][0]
+                self.assertEqual(host.near_cpus(one["pci"])[0], int(one["cpus"].split("-")[0]))
+                self.assertEqual(host.home_node(one["pci"]), one["node"])
                 with self.assertRaises(cpubind.Error):
                     host.topo(class_="ffff")
 

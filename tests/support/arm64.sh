@@ -17,5 +17,5 @@ exec 9>"$out/lock"
 flock 9
 adapters/packaging/arm64_libraries.sh "$apt" || failure=2
 make --no-print-directory -s -j"$(nproc)" BUILD="$out" CC=aarch64-linux-gnu-gcc \
-    CFLAGS="-O2 -Werror -idirafter $apt/root/usr/include" \
+    CFLAGS="-O1 -Werror -idirafter $apt/root/usr/include" \
     LDFLAGS="-L$lib -Wl,-rpath-link,$lib" "$@" || exit "${failure:-1}"

@@ -122,6 +122,19 @@ class Host(_Handle):
         text = _library.call("cpb_host_topo", self._open, _library.options_of(options))
         return _library.parse(_library.text_of(text))
 
+    def near_cpus(self, device: str) -> array:
+        """The CPUs near a device ("npu3", "gpu0", a PCI address), whoever may use them; empty
+        where that is not known."""
+        name = device.encode()
+        n = _library.call("cpb_near_cpus", self._open, name, None, 0)
+        cpus = (ctypes.c_int32 * n)()
+        _library.call("cpb_near_cpus", self._open, name, cpus, n)
+        return array("i", cpus)
+
+    def home_node(self, device: str) -> int:
+        """The node of a device, for its memory."""
+        return _library.call("cpb_home_node", self._open, device.encode())
+
     def plan(self, **options: Any) -> Plan:
         """The plan of this host; options: those of `cpubind plan`."""
         return Plan(_library.call("cpb_plan_make", self._open, _library.options_of(options)))

@@ -14,7 +14,7 @@ from array import array
 from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_void_p
 from typing import Any, Callable, Dict, Optional
 
-ABI = 2
+ABI = 4
 NAME = "libcpubind.so.1"
 
 # The numbers that an error may have.
@@ -37,6 +37,8 @@ _TYPES: Dict[str, Any] = {
     "cpb_host_empty": (c_void_p, _ERROR),
     "cpb_host_put": (c_int32, c_void_p, c_char_p, c_char_p, c_size_t, c_int32, _ERROR),
     "cpb_host_topo": (c_void_p, c_void_p, POINTER(c_char_p), _ERROR),
+    "cpb_near_cpus": (c_int32, c_void_p, c_char_p, _INTS, c_int32, _ERROR),
+    "cpb_home_node": (c_int32, c_void_p, c_char_p, _ERROR),
     "cpb_host_close": (None, c_void_p),
     "cpb_plan_make": (c_void_p, c_void_p, POINTER(c_char_p), _ERROR),
     "cpb_plan_free": (None, c_void_p),
