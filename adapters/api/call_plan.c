@@ -785,6 +785,8 @@ static char *topo_of(call_source *source, api_options *options, cpb_error **erro
     }
     if (status == API_DONE)
         report = api_topo(&read.facts, options);
+    if (report && options->n_choose > 0)
+        status = api_add_choices(report, &read.facts, options->n_choose, &why);
     if (report)
         words_put(&json, report, WORDS_LINE);
     words_free(report);
@@ -792,6 +794,7 @@ static char *topo_of(call_source *source, api_options *options, cpb_error **erro
     api_free_planned(&read);
     if (status == API_DONE)
         return text_of(&json, error);
+    free(json.text);
     return (char *)call_fail(error, api_status_word(status), status, 0, why.text);
 }
 

@@ -104,7 +104,7 @@ CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes
 
 /* The accelerators of a host, of any vendor: the JSON of `cpubind topo --json`. The caller
  * frees the text.
- *   options  "nics=yes", "pci=", "class="
+ *   options  "nics=yes", "pci=", "class="; since CPB_ABI 4 "choose=N"
  *   errors   "usage", "no_memory", "unreadable", "refused": the host has none
  *   since    CPB_ABI 2 */
 CPB_API char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_error **error);

@@ -45,6 +45,10 @@ int api_find_near(const cpubind_source *source, const char *device, api_near *ou
 /* The report of topo. */
 words_value *api_topo(const cpubind_facts *facts, const api_options *options);
 
+/* Adds which n devices a job should ask for, and beside them the n lowest, as "choices".
+ *   returns  the exit status, with the reason in *why: the process sees fewer */
+int api_add_choices(words_value *report, const cpubind_facts *facts, int32_t n, api_text *why);
+
 /* == Planning =============================================================== */
 
 /* Whether --pci or --class asks for devices of any vendor. */

@@ -43,6 +43,7 @@ void api_read_devices(const cpubind_source *source, const api_options *options,
 {
     cpubind_pci_request request = options->topo;
     request.named = request.n_named > 0 ? options->pci : NULL;
+    request.wants_nics |= options->n_choose > 0;
     api_read_asked(source, &request, options->is_slurm ? &options->request : NULL, out);
 }
 

@@ -818,6 +818,10 @@ const api_option api_option_rows[] = {
          "the same, and whether it has looked at the workers of the host"),
     FLAG("nics", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, topo.wants_nics,
          "network cards, too, and how near each is to each device"),
+    NUMBER("choose", "N", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, n_choose, 1,
+           CPUBIND_MAX_DEVICES, "a number of devices",
+           "the N devices that a job should ask for: nearest to each other, then to network "
+           "cards; beside them the N lowest"),
     FLAG("slurm", COMMAND, API_TOPO, API_TOPO, is_slurm,
          "lines of gres.conf, with File= and Cores="),
     READ("between", "A,B", COMMAND, API_MEASURE, API_MEASURE, read_between,

@@ -25,6 +25,7 @@ static const words_view text_view[] = {
      "pci device=network_card node cpus%=near_CPUs node_by via virtual "
      "virtual_functions=has_virtual"},
     {WORDS_TABLE, "devices", "nearest.name nearest.near nearest.cards=nearest_network_cards"},
+    {WORDS_TABLE, "choices", "by devices together nodes nics=network_cards set"},
     {WORDS_BLOCK, "notes", ""},
     {0}};
 
@@ -172,6 +173,13 @@ static void add_text(words_value *report, const cpubind_facts *f, const api_opti
 static int print(const cpubind_facts *f, const api_options *options)
 {
     words_value *report = api_topo(f, options);
+    api_text why = {"", 0};
+    const int status =
+        options->n_choose > 0 ? api_add_choices(report, f, options->n_choose, &why) : API_DONE;
+    if (status != API_DONE) {
+        words_free(report);
+        return cli_fail(options, status, why.text);
+    }
     if (!options->json)
         add_text(report, f, options);
     return cli_print_report(options, text_view, report);

@@ -539,6 +539,11 @@ static inline int cpubind_is_listed(const cpubind_host_device *device)
 /* The index in facts->device of a row of facts->bus; -1: it is none of them. */
 int32_t cpubind_facts_device(const cpubind_facts *facts, int32_t row);
 
+/* How near two functions are, by the bridges above them and their nodes, which a request with
+ * wants_nics has read. */
+cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a,
+                                     const cpubind_host_device *b);
+
 /* "device"; "pix". Static storage. */
 const char *cpubind_node_origin_word(cpubind_node_origin origin);
 const char *cpubind_nearness_word(cpubind_nearness nearness);

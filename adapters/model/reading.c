@@ -87,7 +87,7 @@ static cpubind_problem_code read_interface(facts_reader *r, cpubind_host_device 
 
 /* == How near two functions are ============================================= */
 
-static cpubind_nearness nearness_of(const cpubind_host_device *a, const cpubind_host_device *b)
+cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a, const cpubind_host_device *b)
 {
     if (a->pci.domain == b->pci.domain) {
         for (int32_t i = 0; i < a->n_bridge; i++)
@@ -112,7 +112,8 @@ static cpubind_problem_code compare_all(facts_reader *r)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_bus; i++)
         for (int32_t k = 0; k < f->n_nic; k++)
-            f->nearness[i * f->n_nic + k] = (int32_t)nearness_of(&f->bus[i], &f->nic[k]);
+            f->nearness[i * f->n_nic + k] =
+                (int32_t)cpubind_nearness_of(&f->bus[i], &f->nic[k]);
     return CPUBIND_PROBLEM_NONE;
 }
 

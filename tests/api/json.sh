@@ -48,6 +48,7 @@ collect_host() { # folder
     collect plan plan --root "$1" --allowed 0-3
     collect plan plan --root "$1" --rules reference --overlap refuse --npus 1,2
     collect topo topo --root "$1" --nics
+    collect topo topo --root "$1" --choose 1
     collect doctor doctor --root "$1"
     collect doctor doctor --root "$1" --fix --dry-run
     collect status status --root "$1" --memory none
