@@ -40,7 +40,7 @@ plan --visible 0,1 --json
 plan --visible 1,0 --rank 0 --json
 plan --devices 0-1 --json
 plan --devices npu0
-plan --pci @PCI --json
+plan --device @PCI --json
 plan --scope host --json
 plan --scope own --json
 plan --scope auto --json
@@ -108,7 +108,7 @@ scene() { # command
     . tests/support/own_host.sh
     CPUBIND=$1
     make_own_host "$out/host" || return 1
-    options="--root $out/host --npu 0 --scope own --strategy global_slice --rules reference --any-arch"
+    options="--root $out/host --device npu0 --scope own --strategy global_slice --rules reference --any-arch"
     start_worker acl_thread release_thread || return 1
     for line in "apply --pid $worker --memory none --allowed $own_cpu $options" "verify --pid $worker" \
         "status --root $out/host --json" "apply --all --root $out/host --any-arch --memory none" \

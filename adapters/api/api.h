@@ -202,7 +202,7 @@ typedef struct api_options {
     int tree;                 /* --tree: a process and all below it */
     cpubind_pci_request topo; /* of topo, without its functions */
     int32_t n_choose;         /* how many devices a job is to ask for; 0: not asked for */
-    cpubind_pci_address pci[API_MAX_PCI]; /* --pci, and devices that are no NPUs; topo.n_named
+    cpubind_pci_address pci[API_MAX_PCI]; /* those named that are no NPUs; topo.n_named
                                              of them ... */
     int32_t tile[API_MAX_PCI];            /* ... and which tile is meant; -1: all of it */
     cpubind_role_spec roles;              /* --roles */

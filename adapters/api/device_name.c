@@ -1,8 +1,8 @@
 /* device_name.c - the names of devices: read, and found among the devices of a host
  * SPDX-License-Identifier: MIT
  *
- * --device, --devices and --explain take these names, --npu and --npus those of NPUs. Prints
- * nothing.
+ * --device, --devices and --explain take these names, npu= and npus= of calls those of NPUs.
+ * Prints nothing.
  *
  *   list    = name { "," name }                   with blanks before and after it
  *   name    = [ noun ] number [ "-" number [ ":" number ] ] | address

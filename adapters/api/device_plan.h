@@ -51,13 +51,13 @@ int api_add_choices(words_value *report, const cpubind_facts *facts, int32_t n, 
 
 /* == Planning =============================================================== */
 
-/* Whether --pci or --class asks for devices of any vendor. */
+/* Whether functions of the bus are named, or a class of them. */
 int api_asks_for_devices(const api_options *options);
 
 /* An option that is given and is about NPUs alone; NULL: none is. */
 const char *api_npu_option(const api_options *options);
 
-/* Why --pci or --class cannot be given with the other options; NULL: nothing is wrong. */
+/* Why pci= or class= of a call cannot be given with its other options; NULL: they can. */
 const char *api_device_conflict(const api_options *options);
 
 /* Plans the devices that the options ask for: those of a host with NPUs, of other accelerators
@@ -86,7 +86,7 @@ int api_is_of_bus(const api_planned *planned, const api_options *options);
 
 /* Whether a rank past the devices that its process sees drives the only one that it sees: that
  * is one of several of the host, or a tile of one, as a launcher shows each rank its own, or
- * the one of --pci.
+ * the one that is named.
  * Ranks of a host with a single device would have the same CPUs. */
 int api_drives_only_device(const cpubind_facts *facts, const api_options *options);
 
@@ -94,7 +94,7 @@ int api_drives_only_device(const cpubind_facts *facts, const api_options *option
 void api_add_only_device(const cpubind_facts *facts, api_text *why);
 
 /* Why it is not known which of several devices a rank drives: the variables of the runtime do
- * not tell. A static clause, or NULL: it is known, or --pci names devices, which the rank then
+ * not tell. A static clause, or NULL: it is known, or devices are named, which the rank then
  * counts. */
 const char *api_rank_doubt(const cpubind_facts *facts, const api_options *options);
 

@@ -129,8 +129,8 @@ int api_asks_for_devices(const api_options *options)
 
 const char *api_npu_option(const api_options *options)
 {
-    return options->one_npu >= 0           ? "--npu"
-           : options->request.n_device > 0 ? "--npus"
+    return options->one_npu >= 0           ? "--device"
+           : options->request.n_device > 0 ? "--devices"
            : options->npu_option == NULL   ? NULL
                                            : options->npu_option->dashed;
 }
@@ -144,6 +144,6 @@ const char *api_device_conflict(const api_options *options)
 {
     if (!api_asks_for_devices(options) || !api_npu_option(options))
         return NULL;
-    return "--pci and --class are about devices of any vendor: leave out the options that are "
+    return "pci and class are about devices of any vendor: leave out the options that are "
            "about NPUs";
 }

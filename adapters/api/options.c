@@ -35,12 +35,11 @@
 /* That plan one device or several; those that bind take one. */
 #define SEVERAL (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
 
-/* That take functions of the bus by address and by class. */
-#define FUNCTIONS                                                                              \
-    (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | WORKERS | API_LIVE)
+/* Calls that take functions of the bus by address and by class, too. */
+#define FUNCTION_CALLS (API_TOPO_CALL | API_PLAN_CALL | API_BIND_CALL)
 
 /* That take devices by name. */
-#define NAMING (FUNCTIONS | SEVERAL)
+#define NAMING (FUNCTION_CALLS | SEVERAL | API_TOPO | API_MEASURE | API_LIVE)
 
 #define BRACED(name, word) "{" word "}, "
 
@@ -357,7 +356,7 @@ static int read_pci(const api_reading *r, const char *text)
 {
     cpubind_pci_address pci;
     if (cpubind_pci_parse(text, length(text), &pci, NULL) != CPUBIND_TEXT_OK)
-        return wrong(r, "--pci is not an address such as 0000:17:00.0", text);
+        return wrong(r, "pci is not an address such as 0000:17:00.0", text);
     return api_name_function(r->options, &pci, -1) ||
            wrong(r, "there are too many addresses", text);
 }
@@ -371,11 +370,11 @@ static int read_class(const api_reading *r, const char *text)
     for (size_t i = 0; i < n && i < 7; i++) {
         const char *at = strchr("0123456789abcdef", tolower((unsigned char)digits[i]));
         if (!at)
-            return wrong(r, "--class is not a class such as 0x0302", text);
+            return wrong(r, "class is not a class such as 0x0302", text);
         value = value * 16 + (int32_t)(at - "0123456789abcdef");
     }
     if (n != 2 && n != 4 && n != 6)
-        return wrong(r, "--class has two, four or six hexadecimal digits", text);
+        return wrong(r, "class has two, four or six hexadecimal digits", text);
     r->options->topo.class_code = value;
     r->options->topo.class_digits = (int32_t)n;
     return 1;
@@ -878,10 +877,8 @@ const api_option api_option_rows[] = {
            "the first N of these devices are of the worker's job, the rest of others"),
     FLAG("running", DEVICES, 0, CASE, request.only_running,
          "the NPUs in the process table; plan: the devices in use"),
-    READ("pci", "ADDRESS", DEVICES, API_TOPO, FUNCTIONS, read_pci,
-         "this PCI function, whatever it is; may be repeated"),
-    READ("class", "CLASS", DEVICES, API_TOPO, FUNCTIONS, read_class,
-         "the functions of this PCI class, such as 0x0302 or 12"),
+    READ("pci", "ADDRESS", DEVICES, 0, FUNCTION_CALLS, read_pci, NULL),
+    READ("class", "CLASS", DEVICES, 0, FUNCTION_CALLS, read_class, NULL),
     /* Which host */
     TEXT("root", "DIR", HOST, API_PLAN | API_DOCTOR | API_TOPO,
          API_SERVICE | (PLANNING & ~API_CAPTURE) | API_TOPO, root,
@@ -944,11 +941,8 @@ const api_option api_option_rows[] = {
     READ("reserve", "N", PLAN, 0, API_PLAN, read_reserve,
          "--cpu-workers: the last N CPUs of each worker stay free; host:N, those of the host"),
     /* NPUs */
-    READ("npu", "N", NPUS, 0, LIVE_CALLS, read_npu, "the same as --device npuN"),
-    READ("npus", "LIST", NPUS, 0, NAMING & ~LIVE_CALLS, read_npu,
-         "the same as --devices npuLIST"),
-    READ("npus", "LIST", NPUS, 0, LIVE_CALLS, read_npu, NULL),
-    READ("npu", "N", NPUS, 0, NAMING & ~LIVE_CALLS, read_npu, NULL),
+    READ("npu", "N", NPUS, 0, API_PLAN_CALL | API_BIND_CALL, read_npu, NULL),
+    READ("npus", "LIST", NPUS, 0, API_PLAN_CALL | API_BIND_CALL, read_npu, NULL),
     NUMBER("total", "N", NPUS, 0, CASE | WORKERS, request.total, 1, CPUBIND_MAX_DEVICES,
            "the number of NPUs of the host",
            "the number of NPUs of the host, where no input tells"),

@@ -172,8 +172,8 @@ typedef struct refusal {
 /* The option that names NPUs, so that they need not be found. */
 static const char *name_npus(const refusal *r)
 {
-    return r->options->command & API_BINDING ? "name the NPU with --npu N"
-                                             : "name the NPUs with --npus LIST";
+    return r->options->command & API_BINDING ? "name the NPU with --device npuN"
+                                             : "name the NPUs with --devices npuLIST";
 }
 
 static int keeps_cpus(const refusal *r)
@@ -632,7 +632,7 @@ static void explain_overlap(const refusal *r, api_text *out)
                 (int)r->p->cpu);
     else
         api_add(out, "; plan all workers of the host with --strategy topo_affinity, or one of "
-                     "them alone with --npus");
+                     "them alone with --devices npuN");
 }
 
 /* == Hosts that lack something ============================================== */

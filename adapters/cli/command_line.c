@@ -99,6 +99,13 @@ static const struct {
     {"--gpus", "--devices", "gpu0-1"}, /* docker */
     {"--gpus", "--device", "gpu0"},
     {"-n", "--device", "npu0"},
+    {"--npu", "--device", "npu3"}, /* of an earlier cpubind */
+    {"--npu", "--devices", "npu3"},
+    {"--npus", "--device", "npu3"},
+    {"--npus", "--devices", "npu0-3"},
+    {"--pci", "--device", "0000:c1:00.0"},
+    {"--pci", "--devices", "0000:c1:00.0"},
+    {"--class", "--devices", "gpu0-7"},
     {"-i", "--device", "gpu0"}, /* nvidia-smi, npu-smi */
     {"-i", "--devices", "gpu0"},
     {"--host", "--root", "NAME.host"},
@@ -151,7 +158,7 @@ static int add_other_command(enum api_command command, const char *word, api_tex
         {"--list", API_PLAN | API_LIVE | API_STATUS, "topo"},
         {"--pid", API_PLAN | API_STATUS, "verify --all"},
         {"--compare", API_PLAN, "plan --rules reference"},
-        {"--force-lists", API_RUN, "run --numa-bind --pci ADDRESS, which takes lists"},
+        {"--force-lists", API_RUN, "run --numa-bind --device ADDRESS, which takes lists"},
     };
     for (int32_t i = 0; i < COUNT(rows); i++)
         if (rows[i].commands & (int)command && strcmp(rows[i].theirs, word) == 0) {
@@ -345,18 +352,15 @@ int cli_parse(int argc, char **argv, enum api_command command, const cli_format 
 static const char *binding_conflict(const api_options *o, enum api_command command)
 {
     if (api_names_device(o) && (o->request.has_rank || o->request.visible))
-        return "--device and --npu name the device; --rank and --visible find it: give one";
-    if (api_device_conflict(o))
-        return api_device_conflict(o);
-    if (!api_names_device(o) && !o->request.has_rank && command == API_APPLY && !o->pid &&
-        !api_asks_for_devices(o))
+        return "--device names the device; --rank and --visible find it: give one";
+    if (!api_names_device(o) && !o->request.has_rank && command == API_APPLY && !o->pid)
         return "say which workers: --all, those of the host; --pid N, one; --pid N --tree, "
                "those below it; or --device NAME or --rank N for this shell, as in: "
                "cpubind apply --all";
     if (cli_numa_conflict(o))
         return cli_numa_conflict(o);
     if (!api_names_device(o) && !o->request.has_rank && command == API_RUN && !o->numa_bind &&
-        !o->is_auto && o->topo.n_named != 1)
+        !o->is_auto)
         return "say which device: --tree, all that it starts, each on its own; --auto, by the "
                "rank of its launcher; --device NAME or --rank N, as in: cpubind run --tree -- "
                "vllm serve MODEL";
@@ -380,8 +384,8 @@ static const char *tree_conflict(const api_options *o, enum api_command command)
     if (command == API_APPLY && !o->pid)
         return "--tree is a process and all below it: name it with --pid N";
     if (o->all || api_names_device(o) || q->has_rank || q->visible || o->is_auto)
-        return "--tree finds the device of each process: leave out --all, --device, --npu, "
-               "--rank, --auto and --visible";
+        return "--tree finds the device of each process: leave out --all, --device, --rank, "
+               "--auto and --visible";
     if (o->numa_bind || o->n_numa_node > 0 || o->n_numa_cpus > 0)
         return "--tree binds by the plan: leave out --numa-bind and its lists";
     if (q->n_process > 0 || o->has_index)
@@ -397,11 +401,9 @@ static const char *tree_conflict(const api_options *o, enum api_command command)
 static const char *all_conflict(const api_options *o, enum api_command command)
 {
     const cpubind_request *q = &o->request;
-    if (api_device_conflict(o))
-        return api_device_conflict(o);
     if (o->pid || api_names_device(o) || q->has_rank || q->visible)
-        return "--all is every process that uses a device: leave out --pid, --device, --npu, "
-               "--rank and --visible";
+        return "--all is every process that uses a device: leave out --pid, --device, --rank "
+               "and --visible";
     if (q->n_process > 0 || o->has_index)
         return "--all counts the processes of each device itself: leave out --processes and "
                "--index";
@@ -476,8 +478,6 @@ static const char *conflict(const api_options *o, enum api_command command)
     if (o->has_workers && (o->svg || o->explain || o->distances))
         return "--cpu-workers prints the workers alone: leave out --svg, --explain and "
                "--distances";
-    if ((command & (API_PLAN | API_STATUS)) && api_device_conflict(o))
-        return api_device_conflict(o);
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
     if ((command & (API_PLAN | API_DOCTOR | API_TOPO | API_LIVE)) && o->db && !o->fixture)

@@ -108,10 +108,18 @@ int cli_wants_numa(api_options *o, int *is_wanted)
     static api_host host; /* large, and a stack may have 64 KiB; closed at the end */
     api_planned read = {0};
     api_text why = {"", 0};
-    int status = o->numa_bind ? cli_find_named(o) : API_DONE;
+    int status = API_DONE;
+    if (has_lists(o) && o->device.n == 1 && o->device.item[0].number < 0) {
+        /* An address beside lists is a function of the bus, an NPU too. */
+        (void)api_name_function(o, &o->device.item[0].pci, -1);
+        o->device.n = 0;
+    }
+    if (o->numa_bind)
+        status = cli_find_named(o);
     *is_wanted = o->numa_bind && status == API_DONE &&
                  (api_asks_for_devices(o) || (!api_npu_option(o) && !may_have_npus(o)));
-    if (status != API_DONE || !o->numa_bind || *is_wanted || api_npu_option(o))
+    if (status != API_DONE || !o->numa_bind || *is_wanted ||
+        (api_npu_option(o) && !(o->one_npu >= 0 && has_lists(o))))
         return status;
     status = cli_open_host(o, &host, &why);
     if (status == API_DONE) {
@@ -127,7 +135,7 @@ int cli_wants_numa(api_options *o, int *is_wanted)
             o, API_REFUSED,
             "on a host with NPUs --numa-bind means the plan, which knows the CPUs of "
             "each role and of the other workers: leave out --numa-bind-nodes and "
-            "--numa-bind-cpus; they are taken where --pci ADDRESS names the device");
+            "--numa-bind-cpus; they are taken where --device ADDRESS names the device");
     return API_DONE;
 }
 

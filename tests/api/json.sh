@@ -46,7 +46,7 @@ collect_host() { # folder
     collect plan plan --root "$1" --rules reference --rank 1
     collect plan plan --root "$1" --exclude 3 --keep 1 --processes 2 --index 1
     collect plan plan --root "$1" --allowed 0-3
-    collect plan plan --root "$1" --rules reference --overlap refuse --npus 1,2
+    collect plan plan --root "$1" --rules reference --overlap refuse --devices npu1,npu2
     collect topo topo --root "$1" --nics
     collect topo topo --root "$1" --choose 1
     collect doctor doctor --root "$1"
@@ -70,7 +70,7 @@ collect_binding() {
     make_own_host "$out/own" || return 1
     sleep 60 &
     worker=$!
-    collect report apply --any-arch --pid $worker --npu 0 --root "$out/own" --scope own \
+    collect report apply --any-arch --pid $worker --device npu0 --root "$out/own" --scope own \
         --rules reference --strategy global_slice --allowed "$own_cpu"
     collect report verify --pid $worker
     taskset -pc "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" \

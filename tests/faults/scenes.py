@@ -116,7 +116,7 @@ BIND = f'apply --pid {{0}} {ON}'
 BIND_ALL = f'apply {ALL}'
 SERVICE = 'service --config /run/conf --root {host}'
 SHOW = '-- grep Cpus_allowed_list /proc/self/status'
-NPU = 'apply --pid {0} --npu 0 --allowed 0-191 --rules reference'
+NPU = 'apply --pid {0} --device npu0 --allowed 0-191 --rules reference'
 DIR = '{out}/made'
 CAPTURE = f'capture --root {{host}} --output {DIR}/host'
 
@@ -129,7 +129,7 @@ NPUS = {'world': 'use_live_npus', 'workers': (None,), 'trees': ('{live}/proc/irq
 BALANCED = {**NPUS, 'trees': ('{live}/proc/irq', '{out}/daemon'), 'setup': start_irqbalance,
             'is_steady': False}
 POLLS = {'world': 'use_shim 256', 'workers': (None,), 'setup': start_poller}
-POLLED = 'apply --pid {0} --fixture 950-smt1-256cpu --allowed 0-255 --npu 0 --memory none'
+POLLED = 'apply --pid {0} --fixture 950-smt1-256cpu --allowed 0-255 --device npu0 --memory none'
 # A process of another user is none here.
 SEES = {'unseen': ('EACCES',)}
 
@@ -186,7 +186,7 @@ SCENES = (
     Scene('apply with interrupts', NPU, binds, **NPUS),
     Scene('verify with interrupts', 'verify --pid {0}', reads, NPU, **NPUS),
     Scene('restore with interrupts', 'restore --pid {0}', binds, NPU, **NPUS),
-    Scene('apply another device', 'apply --pid {0} --npu 5 --allowed 0-191 --rules reference', binds,
+    Scene('apply another device', 'apply --pid {0} --device npu5 --allowed 0-191 --rules reference', binds,
           NPU, **NPUS, **SEES),
     Scene('apply with bans', f'{NPU} --memory none --irqbalance ban', binds, **BALANCED),
     Scene('restore with bans', 'restore --pid {0}', binds,

@@ -56,7 +56,7 @@ static void follow(const attempt *a);
 static void follow_names(const attempt *a, const char *refusal)
 {
     attempt next = *a;
-    if (strstr(refusal, "--npus LIST"))
+    if (strstr(refusal, "--devices npuLIST"))
         give(&next, "npus", "0", 1);
     if (strstr(refusal, "--device-type "))
         give(&next, "device-type", type_of(planned_name), strlen(type_of(planned_name)));

@@ -43,7 +43,7 @@ static const struct {
      "a device that is at home elsewhere, which the other process does not see"},
     {W(PARTS), IN_ONE,
      "a card in one, a part of it in the other, or parts too small to be cut"},
-    {W(NO_MAP), IN_ONE, "--npus is the user's word for what no input tells"},
+    {W(NO_MAP), IN_ONE, "--devices is the user's word for what no input tells"},
     {W(NO_CENSUS), IN_ONE, "/sys shows this process no PCI bus"},
     {W(NO_NODES), IN_ONE, "/sys shows this process no node"},
     {W(NO_STATUS), IN_ONE, "/proc does not show this process its CPUs"},
@@ -615,7 +615,7 @@ static void print_view(FILE *out, char name, const host_view *v)
     if (q->type != CPUBIND_TYPE_AUTO)
         (void)fprintf(out, " --device-type %s", cpubind_type_word(q->type));
     for (int32_t i = 0; i < q->n_device; i++)
-        (void)fprintf(out, "%s%d", i ? "," : " --npus ", q->device[i]);
+        (void)fprintf(out, "%s%d", i ? ",npu" : " --devices npu", q->device[i]);
     if (q->has_rank)
         (void)fprintf(out, " --rank %d", q->rank);
     if (q->total > 0)

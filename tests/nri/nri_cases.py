@@ -90,7 +90,7 @@ def numbers(text):
 def plan():
     """{NPU: CPUs} of all NPUs, as plan gives them."""
     text = subprocess.run([COMMAND, "plan", "--root", OUT + "/root", "--json", "--allowed", ALL,
-                           "--npu", "0-7"], check=True, capture_output=True).stdout
+                           "--devices", "npu0-7"], check=True, capture_output=True).stdout
     return {npu["npu"]: numbers(npu["pool"]) for npu in json.loads(text)["devices"]}
 
 

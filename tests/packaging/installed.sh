@@ -226,7 +226,7 @@ bash_completes() {
         is_offered '--format' cpubind fixture replay --fo &&
         is_offered 'a3-640cpu-16npu' cpubind fixture show a3-640cpu-16 &&
         is_offered 'adapters' cpubind plan --root adap &&
-        is_offered '' cpubind plan --npus ''
+        is_offered '' cpubind plan --devices ''
 }
 # Every row of the table is offered, and nothing that its command does not have.
 bash_completes_each_option() {

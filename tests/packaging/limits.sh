@@ -92,7 +92,7 @@ END
 asks_npusmi() {
     PATH=$out/bin:$PATH npu-smi info | grep -q 910B || return 1
     for words in plan "plan --json" doctor status "verify --all" "apply --all" \
-        "run --npu 0 -- true" "capture $out/capture" "capture --redact $out/redacted" \
+        "run --device npu0 -- true" "capture $out/capture" "capture --redact $out/redacted" \
         "service --once"; do
         # shellcheck disable=SC2086
         small env PATH="$out/bin:$PATH" "$CPUBIND" $words || return 1
@@ -109,7 +109,7 @@ names_fault() { # words, command ...
     cat "$out/said"
     [ "$status" -eq 3 ] &&
         grep -q "npu-smi info .*: it could not be started: .*; .*$words" "$out/said" &&
-        ! grep -qe '--total\|--strategy\|--npus' "$out/said"
+        ! grep -qe '--total\|--strategy\|--devices' "$out/said"
 }
 
 fails_to_start() { # error, words, system calls, argument of plan ...
@@ -125,9 +125,9 @@ starts='?fork,?vfork,clone,?clone3'
 
 says_why_it_does_not_start() {
     fails_to_start EAGAIN "raise ulimit -u, or pids.max" $starts &&
-        fails_to_start EAGAIN "raise ulimit -u" $starts --npus 0-7 --device-type a3 \
+        fails_to_start EAGAIN "raise ulimit -u" $starts --devices npu0-7 --device-type a3 \
             --rules reference &&
-        fails_to_start EAGAIN "raise ulimit -u" $starts --npus 0-7 --device-type a2 &&
+        fails_to_start EAGAIN "raise ulimit -u" $starts --devices npu0-7 --device-type a2 &&
         fails_to_start ENOMEM "memory.max" $starts &&
         fails_to_start EMFILE "ulimit -n" '?pipe,pipe2' &&
         fails_to_start ENFILE "fs.file-max" '?pipe,pipe2' &&

@@ -58,7 +58,7 @@ install_version() { # version
 bind() {
     sleep 600 &
     pid=$!
-    "$CPUBIND" apply --pid $pid --root "$out/host" --npu 0 --scope own --strategy global_slice \
+    "$CPUBIND" apply --pid $pid --root "$out/host" --device npu0 --scope own --strategy global_slice \
         --rules reference --allowed "$own_cpu" --any-arch --memory none --quiet && is_bound
 }
 

@@ -43,8 +43,8 @@ class TestPlans(unittest.TestCase):
         for folder in HOSTS:
             for words, options in (([], {}), (["--rules", "near"], {"rules": "near"}),
                                    (["--rank", "1"], {"rank": 1}),
-                                   (["--class", "0302", "--roles", "1,1,0,0"],
-                                    {"class": "0302", "roles": "1,1,0,0"})):
+                                   (["--exclude", "0", "--roles", "1,1,0,0"],
+                                    {"exclude": "0", "roles": "1,1,0,0"})):
                 with self.subTest(os.path.basename(folder), options=options):
                     self.assertEqual(ask_package(folder, **options),
                                      ask_command(folder, *words))

@@ -63,7 +63,7 @@ check "restore --all puts all back" puts_all_back
 # A process that this plan is for is bound by its rules from now on; another one is not, and is said.
 names_other_rules() {
     start_sleeper && for bound in "$first" "$sleeper"; do
-        says 0 "" "$CPUBIND" apply --pid "$bound" --root "$host" --npu 0 --rules near \
+        says 0 "" "$CPUBIND" apply --pid "$bound" --root "$host" --device npu0 --rules near \
             --allowed 0-47 --any-arch || return 1
     done
     says 0 bound apply_all &&

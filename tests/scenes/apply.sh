@@ -19,7 +19,7 @@ check_worker "apply binds every thread by its name" binds_each_thread \
     acl_thread release_thread other other
 
 prints_each_thread() {
-    says 0 "" apply --npu 0 --json && [ ! -s "$out/err" ] && fits report &&
+    says 0 "" apply --device npu0 --json && [ ! -s "$out/err" ] && fits report &&
         has .pid "$worker" && has .npu 0 && has .state "$state" && items 1 4 &&
         items "kind = 'thread' AND result = 'moved' AND was = '$all'" 4 &&
         items "name = 'other' AND should = '$main'" 1 &&
@@ -29,7 +29,7 @@ check_worker "apply --json prints each thread" prints_each_thread acl_thread rel
     other
 
 prints_only_the_plan() {
-    says 0 "NPU0: main=[146 " apply --npu 0 --quiet && [ ! -s "$out/err" ] &&
+    says 0 "NPU0: main=[146 " apply --device npu0 --quiet && [ ! -s "$out/err" ] &&
         [ "$(wc -l <"$out/said")" -eq 3 ] && is_on "$worker" $main
 }
 check_worker "apply --quiet prints only the plan" prints_only_the_plan
@@ -40,7 +40,7 @@ is_escaped() { # file
 
 names_are_one_word() {
     escape=$(printf '\033')
-    says 0 "" apply --npu 0 --thread worker=release && is_escaped "$out/said" &&
+    says 0 "" apply --device npu0 --thread worker=release && is_escaped "$out/said" &&
         said 'thread  x?thread 7?[2J  ' && says 0 "" verify && is_escaped "$out/said" &&
         grep -qE "^thread +[0-9]+ +x\?thread 7\?\[2J +$main +$main +right$" "$out/said" &&
         move_to 0-95 "$(ls /proc/"$worker"/task | tail -n 1)" &&
@@ -55,7 +55,7 @@ check_worker "a thread cannot print a row or an escape by its name" names_are_on
 
 threads_go_where_asked() {
     says 0 'has the name "nobody" of --thread now: ps -L -o comm= -p ' \
-        apply --npu 0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
+        apply --device npu0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
         --thread acl_thread=pool --thread a=b=irq --thread nobody=acl \
         --thread kv_send_0=acl --thread 'kv_*=release' --thread kv_send_1=irq \
         --thread a_name_of_many_letters=acl &&
@@ -70,16 +70,16 @@ check_worker "--thread binds threads by name" threads_go_where_asked \
 
 # NPU 0 and NPU 2 each get half of the 44 CPUs that are left on the nodes 6 and 7.
 excluded_are_left_out() {
-    says 0 "" apply --npu 0 --exclude 146-149 && is_at worker 150-167 && is_at acl_thread 168 &&
+    says 0 "" apply --device npu0 --exclude 146-149 && is_at worker 150-167 && is_at acl_thread 168 &&
         says 0 "as it should be" verify
 }
 check_worker "--exclude leaves CPUs out of the pools" excluded_are_left_out acl_thread
 
 # The second plan uses the CPUs that the process had before the first.
 binds_twice() {
-    apply --npu 0 && says 0 "npu5" "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu \
-        --memory none --npu 5 && is_at worker 2-21 && is_at acl_thread 22 &&
-        says 0 "as it should be" verify && says 0 "right" apply --npu 5 &&
+    apply --device npu0 && says 0 "npu5" "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu \
+        --memory none --device npu5 && is_at worker 2-21 && is_at acl_thread 22 &&
+        says 0 "as it should be" verify && says 0 "right" apply --device npu5 &&
         says 0 "put back" restore && all_is_free
 }
 check_worker "apply twice: the record holds the CPUs from before the first" binds_twice \
@@ -93,7 +93,7 @@ polling_threads() {
     start_worker uvb_poll_window_thread && poller=$worker && worker=$of_poller || return 1
     polling=$(grep -l uvb_poll_window /proc/"$poller"/task/*/comm | cut -d / -f 5)
     says 0 "" "$CPUBIND" apply --pid "$worker" --fixture 950-smt1-256cpu --allowed $all \
-        --npu 0 --memory none --json && is_on "$worker" 64-71 &&
+        --device npu0 --memory none --json && is_on "$worker" 64-71 &&
         [ "$(cpus_of "$polling")" = 1-31 ] && [ "$(cpus_of "$poller")" = $all ] &&
         items "kind = 'irq'" 0 &&
         items "kind = 'uvb' AND id = $polling AND should = '1-31'" 1 &&
@@ -111,7 +111,7 @@ check_worker "a 950: its cluster and the UVB polling threads are bound" polling_
 
 finds_its_npu() {
     says 0 "npu5" apply --rank 1 --visible 3,5 && is_on "$worker" 2-21 && restore &&
-        says 1 "NPU" apply --rank 2 --visible 3,5 && refuses 1 "" apply --npu 8 && all_is_free
+        says 1 "NPU" apply --rank 2 --visible 3,5 && refuses 1 "" apply --device npu8 && all_is_free
 }
 check_worker "--rank and --visible find the NPU" finds_its_npu
 
@@ -130,8 +130,8 @@ check_worker "each rank of an idle host is bound to an NPU of its own" \
 # The message names only options that the command has.
 names_only_its_options() {
     refuses 3 "npu-smi is not on this host" env PATH=/nowhere "$CPUBIND" apply \
-        --pid "$worker" --rank 0 --device-type a2 && said "name the NPU with --npu N" &&
-        ! grep -qF -e --npus "$out/err"
+        --pid "$worker" --rank 0 --device-type a2 && said "name the NPU with --device npuN" &&
+        ! grep -qF -e --devices "$out/err"
 }
 check_worker "a refusal names only options that the command has" names_only_its_options
 
@@ -150,10 +150,10 @@ prints_the_warnings() { # code, NPU, options of the plan ...
     npu=$2
     shift 2
     set -- --allowed $all "$@"
-    "$CPUBIND" plan "$@" --npus "$npu" --visible "$npu" --json >"$out/plan" &&
-        "$CPUBIND" plan "$@" --npus "$npu" --visible "$npu" >"$out/said" 2>"$out/plan.err" &&
+    "$CPUBIND" plan "$@" --devices "npu$npu" --visible "$npu" --json >"$out/plan" &&
+        "$CPUBIND" plan "$@" --devices "npu$npu" --visible "$npu" >"$out/said" 2>"$out/plan.err" &&
         grep -q "\"$code\"" "$out/plan" && [ -s "$out/plan.err" ] || return 1
-    set -- "$@" --npu "$npu" --memory none
+    set -- "$@" --device "npu$npu" --memory none
     for word in apply verify; do
         says 0 "" "$CPUBIND" $word --pid "$worker" "$@" --json && cp "$out/said" "$out/$word" &&
             says 0 "" "$CPUBIND" $word --pid "$worker" "$@" &&
@@ -177,9 +177,8 @@ on_gpu() { # argument ...
 }
 
 warns_of_npus() {
-    says 0 "takes no other " on_gpu --rules reference --pci 0000:61:00.0 &&
-        says 0 "takes no other " on_gpu --rules reference --class 0302 --rank 0 &&
-        says 0 "" on_gpu --rules reference --pci 0000:61:00.0 --exclude 0-47,72-95 &&
+    says 0 "takes no other " on_gpu --rules reference --device 0000:61:00.0 &&
+        says 0 "" on_gpu --rules reference --device 0000:61:00.0 --exclude 0-47,72-95 &&
         [ ! -s "$out/err" ] && says 0 "" on_gpu --device gpu0 && [ ! -s "$out/err" ] &&
         refuses 125 "device 0 may be npu0, gpu0 (0000:61:00.0)" on_gpu --device 0
 }
@@ -193,13 +192,13 @@ is_refused_arch() { # status, argument ...
 
 # shellcheck disable=SC2086
 arm_alone() {
-    is_refused_arch 1 apply --pid "$worker" $host --npu 0 &&
-        is_refused_arch 125 run $host --npu 0 -- true && all_is_free &&
+    is_refused_arch 1 apply --pid "$worker" $host --device npu0 &&
+        is_refused_arch 125 run $host --device npu0 -- true && all_is_free &&
         says 0 "npu0" env CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" apply --pid "$worker" $host \
-            --npu 0 --memory none --any-arch && is_on "$worker" $main && restore &&
+            --device npu0 --memory none --any-arch && is_on "$worker" $main && restore &&
             all_is_free &&
         says 0 "npu0" env CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" apply --pid "$worker" $host \
-            --rules near --npu 0 --memory none && ! is_on "$worker" "$all"
+            --rules near --device npu0 --memory none && ! is_on "$worker" "$all"
 }
 check_worker "apply and run refuse a machine that is not ARM without --any-arch" arm_alone
 
@@ -208,15 +207,15 @@ check_worker "apply and run refuse a machine that is not ARM without --any-arch"
 other_rules_are_said() {
     start_sleeper || return 1
     # shellcheck disable=SC2086
-    "$CPUBIND" apply --pid "$sleeper" $host --memory none --npu 5 --quiet --rules near &&
-        says 0 "process $worker, npu0" apply --npu 0 &&
+    "$CPUBIND" apply --pid "$sleeper" $host --memory none --device npu5 --quiet --rules near &&
+        says 0 "process $worker, npu0" apply --device npu0 &&
         grep -q "^cpubind: warning: the rules of this plan are reference, and those of process $sleeper, one of 1 with other rules on this host, are near" "$out/err" &&
-        says 0 "" apply --npu 0 --json && has '.warnings[0].code' other_rules &&
-        says 0 "process $worker, npu0" apply --npu 0 --rules near &&
+        says 0 "" apply --device npu0 --json && has '.warnings[0].code' other_rules &&
+        says 0 "process $worker, npu0" apply --device npu0 --rules near &&
         ! grep -q "the rules of this plan" "$out/err"
     result=$?
     end_worker "$sleeper"
-    says 0 "" apply --npu 0 && ! grep -q "the rules of this plan" "$out/err" &&
+    says 0 "" apply --device npu0 && ! grep -q "the rules of this plan" "$out/err" &&
         says 0 "" "$CPUBIND" restore --all && [ $result = 0 ]
 }
 check_worker "processes bound by plans of other rules are named" other_rules_are_said
@@ -226,7 +225,7 @@ check_worker "processes bound by plans of other rules are named" other_rules_are
 # The shell is the process; the exit keeps it from becoming the command.
 binds_who_calls() {
     # shellcheck disable=SC2016,SC2086
-    says 0 "as it should be" sh -c '"$@" --memory none --npu 0 --quiet >/dev/null &&
+    says 0 "as it should be" sh -c '"$@" --memory none --device npu0 --quiet >/dev/null &&
         "$1" verify && "$1" restore; exit $?' sh "$CPUBIND" apply $host && no_record
 }
 "$CPUBIND" restore --all --quiet
@@ -239,7 +238,7 @@ parents_are_shells_or_runtimes() {
     shell=$(basename "$(readlink -f /bin/sh)") && cp "$(readlink -f /bin/sh)" "$out/mpirun" &&
         cp "$(readlink -f /bin/sh)" "$out/python3.11" || return 1
     by='"$@"; exit $?'
-    set -- "$CPUBIND" apply $host --memory none --npu 0
+    set -- "$CPUBIND" apply $host --memory none --device npu0
     says 0 "($shell, the parent of this command), npu0" sh -c "$by" sh "$@" &&
         says 0 "" "$out/python3.11" -c "$by" sh "$@" --json && has .parent python3.11 &&
         rm /run/cpubind/*.record &&
@@ -256,7 +255,7 @@ check "without --pid a parent is bound that is a shell or a runtime" \
 # shellcheck disable=SC2086,SC2016
 init_is_not_bound() {
     by='"$@"; exit $?'
-    set -- "$CPUBIND" apply $host --memory none --npu 0
+    set -- "$CPUBIND" apply $host --memory none --device npu0
     refuses 1 "inherit the CPUs of the init process" unshare -pf --mount-proc sh -c "$by" sh "$@" &&
         no_record && says 0 "process 1 " unshare -pf --mount-proc sh -c "$by" sh "$@" --force &&
         rm /run/cpubind/1.record && refuses 1 "is not visible here (another pid namespace)" \
@@ -266,7 +265,7 @@ check "the init process is bound with --force alone" init_is_not_bound
 
 # shellcheck disable=SC2086
 zombies_are_not_bound() {
-    start_zombie && set -- "$CPUBIND" apply --pid "$zombie" $host --memory none --npu 0 &&
+    start_zombie && set -- "$CPUBIND" apply --pid "$zombie" $host --memory none --device npu0 &&
         refuses 1 "process $zombie: it has ended and waits for its parent (a zombie)" "$@" &&
         no_record && says 0 "npu0" "$@" --force
     result=$?
@@ -284,7 +283,7 @@ def stay():
 threading.Thread(target=stay).start()
 ctypes.CDLL(None).pthread_exit(None)' >"$out/python" &
     worker=$!
-    becomes grep -q ready "$out/python" && says 0 "process $worker, npu0" apply --npu 0 &&
+    becomes grep -q ready "$out/python" && says 0 "process $worker, npu0" apply --device npu0 &&
         says 0 "" restore
 }
 if command -v python3 >"$out/python"; then
@@ -297,7 +296,7 @@ fi
 # shellcheck disable=SC2086
 kernel_threads_are_not_bound() {
     refuses 1 "process 2 is a thread of the kernel" "$CPUBIND" apply --pid 2 $host \
-        --memory none --npu 0 && no_record
+        --memory none --device npu0 && no_record
 }
 if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
     check "a thread of the kernel is not bound" kernel_threads_are_not_bound
@@ -310,14 +309,14 @@ ended_processes_are_named() {
     for command in apply verify restore; do
         refuses 1 "process $worker: there is no such process here" $command || return 1
     done
-    refuses 1 "process $worker: there is no such process here" apply --npu 0 && no_record
+    refuses 1 "process $worker: there is no such process here" apply --device npu0 && no_record
 }
 check_worker "a process that has ended is refused" ended_processes_are_named
 
 # shellcheck disable=SC2086
 threads_are_no_processes() {
     refuses 1 "is the number of a thread: name its process" "$CPUBIND" apply --pid "$(thread_named other)" $host \
-        --npu 0 --memory none && all_is_free
+        --device npu0 --memory none && all_is_free
 }
 check_worker "a thread is no process" threads_are_no_processes other
 
@@ -326,7 +325,7 @@ lost_records_are_named() {
     CPUBIND_SHIM_CPUSET=5 refuses 1 \
         "or, if it is bound and its record is lost, name the CPUs that it had with --allowed" \
         "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --rules reference \
-        --strategy global_slice --npu 0 --memory none &&
+        --strategy global_slice --device npu0 --memory none &&
         says 1 "" "$CPUBIND" plan --fixture a2-192cpu-8npu --rules reference \
             --strategy global_slice --allowed 0 && ! grep -q "record is lost" "$out/err"
 }
@@ -336,7 +335,7 @@ check_worker "too few CPUs: the record of a bound process may be lost" lost_reco
 births_are_said() {
     CPUBIND_SHIM_BIRTHS=$worker
     export CPUBIND_SHIM_BIRTHS
-    says 1 "threads of process $worker are born faster than they are looked at" apply --npu 0 &&
+    says 1 "threads of process $worker are born faster than they are looked at" apply --device npu0 &&
         says 1 "try again when it is less busy: cpubind restore --pid $worker" restore &&
         [ -e "$state" ]
     result=$?
@@ -352,8 +351,8 @@ outputs_that_fail_say_what_is_done() {
     for way in '>/dev/full' '>&-' '>/dev/full --json' '>&- --json'; do
         # shellcheck disable=SC2086
         says 4 "output could not be written; process $worker is bound to the CPUs of npu0" \
-            sh -c "\"\$@\" $way" sh "$CPUBIND" apply --pid "$worker" $host --memory none --npu \
-                0 &&
+            sh -c "\"\$@\" $way" sh "$CPUBIND" apply --pid "$worker" $host --memory none \
+                --device npu0 &&
             ! grep -q "be read\|memory" "$out/err" && is_on "$worker" $main &&
             says 4 "output could not be written; process $worker is restored" \
                 sh -c "\"\$@\" $way" sh "$CPUBIND" restore --pid "$worker" && all_is_free ||
@@ -364,9 +363,9 @@ check_worker "an output that fails after the work says what is done" \
     outputs_that_fail_say_what_is_done
 
 errors_are_json_too() {
-    says 1 "" apply --npu 8 --json && [ ! -s "$out/err" ] && has .error.code unknown_npu &&
+    says 1 "" apply --device npu8 --json && [ ! -s "$out/err" ] && has .error.code unknown_npu &&
         says 1 "" verify --json && [ ! -s "$out/err" ] && has .error.code refused &&
-        CPUBIND_SHIM_CPUSET=0-155 says 4 "its cpuset allows" apply --npu 0 --strict --json &&
+        CPUBIND_SHIM_CPUSET=0-155 says 4 "its cpuset allows" apply --device npu0 --strict --json &&
         [ ! -s "$out/err" ] && json .error.text | grep -q "its cpuset allows"
 }
 check_worker "with --json an error is an object" errors_are_json_too

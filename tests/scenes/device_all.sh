@@ -15,10 +15,8 @@ all_do() { # command, argument ...
 
 check "apply --all without a process" says 0 "no process uses a device: it would have a file" \
     all_do apply
-check "apply --all --pci is about devices alone" says 2 "leave out the options" all_do apply \
-    --pci 0000:01:00.0 --total 4
-check "--pci of a function that is not there is refused" says 1 "no PCI function" all_do apply \
-    --pci 0000:09:00.0
+check "apply --all names no device" says 2 "leave out --pid, --device" all_do apply \
+    --device 0000:01:00.0
 
 # Two processes, each with the file of a GPU of its own open.
 start_two() {
@@ -51,12 +49,6 @@ finds_drift_of_two() {
 check "verify --all finds a drift, and apply --all ends it" finds_drift_of_two
 check "restore --all restores all" puts_two_back
 
-binds_one_device() {
-    says 0 "gpu0" all_do apply --pci 0000:01:00.0 && two_are_on "$a" "$before" &&
-        ! said "gpu1" && puts_two_back && says 0 "" all_do apply --class 0x0302 --json &&
-        has '.workers[1].pid' "$second" && two_are_on "$a" "$b" && puts_two_back
-}
-check "--pci and --class choose the devices" binds_one_device
 check "--allowed is what all of them may have" says 1 "none of the CPUs near it is allowed" \
     all_do apply --rules reference --allowed "$a"
 "$CPUBIND" restore --all --quiet

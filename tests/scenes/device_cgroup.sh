@@ -74,10 +74,10 @@ done
 binds_by_pci() {
     start_task 1 && says 1 "Slurm gave it some of the GPUs" "$CPUBIND" apply --pid "$worker" &&
         says 1 "Slurm gave it some of the GPUs" "$CPUBIND" apply --pid "$worker" --rank 0 &&
-        is_on "$worker" "$before" && "$CPUBIND" apply --pid "$worker" --pci 0000:02:00.0 &&
+        is_on "$worker" "$before" && "$CPUBIND" apply --pid "$worker" --device 0000:02:00.0 &&
         is_on "$worker" "$b"
 }
-check "what a process of another cgroup sees is not known, and --pci names its GPU" binds_by_pci
+check "what a process of another cgroup sees is not known, and --device names its GPU" binds_by_pci
 end_worker
 
 binds_in_task() {
@@ -89,6 +89,6 @@ end_worker
 rm /dev/nvidia0 /dev/nvidia1
 check "without nodes it is not known" says 125 "Slurm gave it some of the GPUs" \
     "$out/task" 1 "$CPUBIND" run --auto -- true
-check "--pci names the GPU" task_is_at 1 "$b" --auto --pci 0000:02:00.0
-check "--pci names it for --numa-bind" task_is_at 1 "$b" --numa-bind --pci 0000:02:00.0
+check "--device names the GPU" task_is_at 1 "$b" --auto --device 0000:02:00.0
+check "--device names it for --numa-bind" task_is_at 1 "$b" --numa-bind --device 0000:02:00.0
 finish

@@ -40,7 +40,7 @@ follows_a_binding() {
         says 124 "gpu1: process $worker: worker, right" timeout 2 "$CPUBIND" status \
             --root "$host" --watch 1 --memory none && move_to "$a" "$worker" &&
         says 1 "1 workers: 1 elsewhere" of_gpus &&
-        says 0 "0000:01:00.0" "$@" --pci 0000:01:00.0 &&
+        says 0 "0000:01:00.0" "$@" --device 0000:01:00.0 &&
         says 1 "on record for another device" of_gpus && says 0 "put back" restore
 }
 check "a device is found by the open file; what is bound, moved, or bound to another is said" \
@@ -71,9 +71,7 @@ has_both_kinds() {
         has '.devices[3]' ''
 }
 check "status of a host with NPUs has its other accelerators, too" has_both_kinds
-check "--class selects them" says 1 "1 devices, 0 idle; 1 workers: 1 unbound" \
-    of_mixed --class 0x0302
-for way in "--pci 0000:61:00.0" "--devices gpu0"; do
+for way in "--device 0000:61:00.0" "--devices gpu0"; do
     # shellcheck disable=SC2086
     check "$way selects one" says 1 "gpu0  48-71" of_mixed $way
 done
@@ -84,13 +82,13 @@ names_mixed() {
         said 'npu1  72-95 ' && said 'gpu0  48-71 '
 }
 check "--devices selects those of both kinds, with the pools that all have" names_mixed
-for way in "--npus 1" "--device-type a2"; do
+for way in "--devices npu1" "--device-type a2"; do
     # shellcheck disable=SC2086
     check "$way alone leaves the pools as they are, too" says 0 "npu1  72-95 " of_mixed \
         $way
 done
-check "an option of NPUs is refused beside --pci in status" says 2 "leave out the options" \
-    of_mixed --npus 0 --pci 0000:61:00.0
+check "an option of NPUs is refused beside another device in status" says 2 "about NPUs alone" \
+    of_mixed --total 4 --devices 0000:61:00.0
 
 watches_mixed() {
     says 124 "npu1: interrupts: interrupts -; idle" timeout 2 "$CPUBIND" status \

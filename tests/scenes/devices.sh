@@ -33,16 +33,13 @@ binds() { # CPUs, device, argument ...
 }
 
 start_worker
-check "--pci names the device" binds "$b" gpu1 --pci 0000:02:00.0
-check "--pci names the other device" binds "$a" gpu0 --pci 0000:01:00.0
+check "--device names the device" binds "$b" gpu1 --device 0000:02:00.0
+check "--device names the other device" binds "$a" gpu0 --device 0000:01:00.0
 for name in gpu1 1 GPU1 0000:02:00.0 02:00.0; do
     check "--device $name names the device" binds "$b" gpu1 --device "$name"
 done
 check "--visible stands in place of the variable" binds "$b" gpu1 --visible 1,0 --rank 0
 check "--rank counts the devices" binds "$b" gpu1 --rank 1
-check "--class and --index name the device" binds "$b" gpu1 --class 0x0302 --index 1
-check "several --pci and --rank name the device" binds "$b" gpu1 \
-    --pci 0000:01:00.0 --pci 0000:02:00.0 --rank 1
 check "--rules near gives the same device" binds "$b" gpu1 --rank 1 --rules near
 
 # Nothing is changed by what is refused: exit status, words, options.
@@ -52,29 +49,29 @@ while IFS='|' read -r status words options; do
     check "refused: apply $options" says "$status" "$words" on_host apply $options
 done <<ROWS
 1|there is no gpu7 here; this process sees gpu0-1|--device gpu7
-1|there is no npu0; --device names gpu0-1,|--npu 0
+1|there is no npu0; --device names gpu0-1,|--device npu0
 2|give one|--device gpu0 --rank 1
 1|its roles need 2 CPUs|--device gpu1 --processes 2 --index 1
 1|its roles need 2 CPUs|--rank 1 --roles 1,1,0,0
 1|name the device with --device NAME or --rank N|
 1|rank 2 is none of the 2 devices that the process sees|--rank 2
-1|there is no PCI function 0000:09:00.0|--pci 0000:09:00.0
-1|0000:02:00.0 has no pool|--pci 0000:02:00.0 --allowed $a
-2|leave out the options|--pci 0000:02:00.0 --npu 1
+1|there is no PCI function 0000:09:00.0|--device 0000:09:00.0
+1|0000:02:00.0 has no pool|--device 0000:02:00.0 --allowed $a
+2|about NPUs alone|--device 0000:02:00.0 --total 4
 2|--processes|--index 1
-2|--pci|--pci 0000:02
+2|character 5|--device 0000:02
 ROWS
 check "nothing is changed by refusals" is_on "$worker" "$before"
 
-# On a host with NPUs --pci is about any device, and the reference is for ARM.
+# On a host with NPUs --device is about any device, and the reference is for ARM.
 check "a host with NPUs is planned as before" says 1 "only ARM machines are bound" "$CPUBIND" \
     apply \
-    --pid "$worker" --fixture a2-192cpu-8npu --npu 0 --rules reference
-check "--pci on a host with NPUs is about any device" says 1 "there is no PCI function" \
-    "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --pci ffff:01:00.0
+    --pid "$worker" --fixture a2-192cpu-8npu --device npu0 --rules reference
+check "--device on a host with NPUs is about any device" says 1 "there is no PCI function" \
+    "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --device ffff:01:00.0
 end_worker
 
-# With the variables of a process: what it does not see --pci names all the same.
+# With the variables of a process: what it does not see --device names all the same.
 while IFS='|' read -r variables device options; do
     cpus=$a
     [ "$device" = gpu0 ] || cpus=$b
@@ -87,7 +84,7 @@ while IFS='|' read -r variables device options; do
 done <<'ROWS'
 CUDA_VISIBLE_DEVICES=1|gpu1|
 CUDA_VISIBLE_DEVICES=1|gpu1|--rank 0
-CUDA_VISIBLE_DEVICES=1|gpu0|--pci 0000:01:00.0
+CUDA_VISIBLE_DEVICES=1|gpu0|--device 0000:01:00.0
 CUDA_VISIBLE_DEVICES=1,0|gpu1|--rank 0
 LOCAL_RANK=1|gpu1|
 SLURM_LOCALID=1|gpu1|
@@ -114,8 +111,8 @@ cp -r "$host" "$shared"
 echo 0 >"$shared/sys/bus/pci/devices/0000:02:00.0/numa_node"
 put_one_node "$shared"
 shares_a_node() {
-    apply_in "$shared" "$b" --pci 0000:02:00.0 && restore &&
-        apply_in "$shared" "$a" --pci 0000:01:00.0 && puts_back
+    apply_in "$shared" "$b" --device 0000:02:00.0 && restore &&
+        apply_in "$shared" "$a" --device 0000:01:00.0 && puts_back
 }
 check_worker "two devices of one node get different CPUs" shares_a_node
 
@@ -130,9 +127,9 @@ echo 0x038000 >"$tiles/sys/bus/pci/devices/0000:01:00.0/class"
 
 parts_tiles() {
     apply_in "$tiles" "$a" --rank 0 && apply_in "$tiles" "$b" --rank 1 &&
-        apply_in "$tiles" "$before" --pci 0000:01:00.0 && puts_back
+        apply_in "$tiles" "$before" --device 0000:01:00.0 && puts_back
 }
-check_worker "two tiles of a GPU have parts of its pool, and --pci names all of it" parts_tiles
+check_worker "two tiles of a GPU have parts of its pool, and --device names all of it" parts_tiles
 
 keeps_tile() {
     apply_in "$tiles" "$b" && apply_in "$tiles" "$b" && says 0 "as it should be" verify &&
@@ -164,7 +161,7 @@ check "topo says that the other is hidden" says 0 \
 
 start_worker
 has_the_device() {
-    says 0 "" on_host apply --pci 0000:02:00.0 --json && fits report && has .pid "$worker" &&
+    says 0 "" on_host apply --device 0000:02:00.0 --json && fits report && has .pid "$worker" &&
         has .npu '' && has .pci 0000:02:00.0 && json .product | grep -q H100 &&
         has '.items[0].kind' thread && has '.items[0].result' moved &&
         has '.items[0].should' "$b" && record=$(json .state) &&
@@ -180,13 +177,13 @@ check "verify works where the bus has no such device" says 0 "process $worker, 0
     unshare -m sh -c 'umount /sys/bus/pci/devices && exec "$@"' sh "$CPUBIND" verify \
     --pid "$worker"
 check "verify compares with the plan of a named device" says 1 \
-    "process $worker, gpu0 (0000:01:00.0" on_host verify --pci 0000:01:00.0
+    "process $worker, gpu0 (0000:01:00.0" on_host verify --device 0000:01:00.0
 check "verify --json has the device" says 0 '"pci": "0000:02:00.0"' on_host verify --json \
     --rank 1
 move_to "$a" "$worker"
 check "verify finds a drift" says 1 "it has drifted" on_host verify
 check "another device takes over" says 0 "process $worker, gpu0 (0000:01:00.0" \
-    on_host apply --pci 0000:01:00.0
+    on_host apply --device 0000:01:00.0
 check "restore goes back to the first CPUs" puts_back
 check "without a record verify wants a device" says 1 "name the device with --device" on_host \
     verify
@@ -217,11 +214,11 @@ check_worker "--watch moves threads back, and ends with the process" moves_threa
     CUDA_VISIBLE_DEVICES=1
 
 # shellcheck disable=SC2016
-check "apply --pci binds the parent" says 0 "0000:02:00.0" \
-    sh -c '"$0" apply --root "$1" --force --pci 0000:02:00.0; :' "$CPUBIND" "$host"
+check "apply --device binds the parent" says 0 "0000:02:00.0" \
+    sh -c '"$0" apply --root "$1" --force --device 0000:02:00.0; :' "$CPUBIND" "$host"
 own_list='s/^Cpus_allowed_list:[^0-9]*//p'
-check "run --pci names the device" says 0 "$b" "$CPUBIND" run --root "$host" \
-    --pci 0000:02:00.0 -- sed -n "$own_list" /proc/self/status
+check "run --device names the device" says 0 "$b" "$CPUBIND" run --root "$host" \
+    --device 0000:02:00.0 -- sed -n "$own_list" /proc/self/status
 check "the plan says which tile a rank is" says 0 \
     '"vendor": "intel", "product": "GPU Max 1550", "pci": "0000:ca:00.0", "tile": 1' \
     "$CPUBIND" plan --fixture gpu-4max1550 --json
@@ -231,12 +228,12 @@ check "the plan says which tile a rank is" says 0 \
 # The command is below a shell that is bound to the first device.
 # shellcheck disable=SC2016
 inside() { # command ...
-    "$CPUBIND" run --root "$host" --pci 0000:01:00.0 -- sh -c '"$@"; exit $?' sh "$@"
+    "$CPUBIND" run --root "$host" --device 0000:01:00.0 -- sh -c '"$@"; exit $?' sh "$@"
 }
 
 nested_run() {
     says 0 "inside of the binding of process" inside "$CPUBIND" run --root "$host" \
-        --pci 0000:02:00.0 -- sed -n "$own_list" /proc/self/status &&
+        --device 0000:02:00.0 -- sed -n "$own_list" /proc/self/status &&
         [ "$(cat "$out/said")" = "$b" ] &&
         said "(0000:01:00.0): the plan is for the CPUs before it, $before, and"
 }
@@ -244,11 +241,11 @@ check "run inside of a bound process is planned from the CPUs before it" nested_
 
 # The child of the bound process has no record, and the CPUs of the pool.
 nested_apply() {
-    "$CPUBIND" run --root "$host" --pci 0000:01:00.0 -- sh -c 'sleep 600 & echo $!; wait' \
+    "$CPUBIND" run --root "$host" --device 0000:01:00.0 -- sh -c 'sleep 600 & echo $!; wait' \
         >"$out/child" &
     above=$!
     becomes test -s "$out/child" && worker=$(cat "$out/child") && is_on "$worker" "$a" &&
-        says 0 "inside of the binding of process $above" on_host apply --pci 0000:02:00.0 &&
+        says 0 "inside of the binding of process $above" on_host apply --device 0000:02:00.0 &&
         is_on "$worker" "$b" && says 0 "" restore && is_on "$worker" "$a"
     result=$?
     kill "$worker"
@@ -259,8 +256,8 @@ check "so is apply to a child of a bound process" nested_apply
 
 # shellcheck disable=SC2016
 nested_twice() {
-    says 0 "" inside "$CPUBIND" run --root "$host" --pci 0000:02:00.0 --quiet -- sh -c \
-        '"$0" run --root "$1" --pci 0000:01:00.0 -- sed -n "$2" /proc/self/status' \
+    says 0 "" inside "$CPUBIND" run --root "$host" --device 0000:02:00.0 --quiet -- sh -c \
+        '"$0" run --root "$1" --device 0000:01:00.0 -- sed -n "$2" /proc/self/status' \
         "$CPUBIND" "$host" "$own_list" && [ "$(cat "$out/said")" = "$a" ] &&
         said "(0000:02:00.0): the plan is for the CPUs before it, $before, and"
 }
@@ -269,7 +266,7 @@ check "and a binding inside of two others" nested_twice
 # Whoever has taken CPUs of its own since is planned by those.
 own_mask_counts() {
     says 125 "it would have 0" inside taskset -c "$b" "$CPUBIND" run --root "$host" \
-        --pci 0000:01:00.0 -- true && ! grep -q "inside of the binding" "$out/err"
+        --device 0000:01:00.0 -- true && ! grep -q "inside of the binding" "$out/err"
 }
 check "a mask that is not of the binding counts" own_mask_counts
 
@@ -295,8 +292,8 @@ ends_are_said() { # command, argument ...
 check "apply says of a process that ends meanwhile that it has ended" ends_are_said apply \
     --root "$host" --memory none
 check "so does apply to a device that is named" ends_are_said apply --root "$host" \
-    --pci 0000:01:00.0 --memory none
-check "and verify" ends_are_said verify --root "$host" --pci 0000:01:00.0 --memory none
+    --device 0000:01:00.0 --memory none
+check "and verify" ends_are_said verify --root "$host" --device 0000:01:00.0 --memory none
 
 # A zombie has no environment, and nothing else that could be compared.
 zombies_are_said() {

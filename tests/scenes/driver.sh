@@ -100,11 +100,11 @@ check_driver() { # text, command
 # -- One worker ------------------------------------------------------------------
 
 bound_verified_restored() {
-    says 0 "" apply --npu 0 && is_bound &&
+    says 0 "" apply --device npu0 && is_bound &&
         grep -qE '^kernel +dev0_sq_task .* 144-145 +moved' "$out/said" &&
         grep -qE '^workqueue .* 144-145 +moved +2$' "$out/said" && says 0 "as it should be" verify &&
         grep -qE '^workqueue .* right' "$out/said" &&
-        says 0 "as it should be" verify $host --memory none --npu 0 &&
+        says 0 "as it should be" verify $host --memory none --device npu0 &&
         grep -qE '^workqueue .* right' "$out/said" && echo $free_mask >$queues/dev0_sq_fair_wq/cpumask &&
         says 1 "it has drifted" verify && says 0 "" restore &&
         queue_is dev0_sq_send_wq $free_mask &&
@@ -112,7 +112,7 @@ bound_verified_restored() {
 }
 
 found_without_a_list_of_children() {
-    mount --bind /dev/null /proc/2/task/2/children && says 0 "" apply --npu 0 && is_bound &&
+    mount --bind /dev/null /proc/2/task/2/children && says 0 "" apply --device npu0 && is_bound &&
         says 0 "" restore &&
         is_free
     result=$?
@@ -124,29 +124,29 @@ found_without_a_list_of_children() {
 a_process_of_the_name_is_none() {
     end_kernel_thread
     start_named dev0_sq_task 4194304 && kernel=$named && echo "$kernel " >>"$children" &&
-        says 0 "" apply --npu 0 && kernel_is_on "$all" && queues_are $irq_mask 0 &&
+        says 0 "" apply --device npu0 && kernel_is_on "$all" && queues_are $irq_mask 0 &&
         says 0 "" restore && is_free
 }
 
 absent_ones_are_no_fault() {
-    rm -r $queues/dev0_* && : >"$children" && says 0 "" apply --npu 0 &&
+    rm -r $queues/dev0_* && : >"$children" && says 0 "" apply --device npu0 &&
         ! grep -q '^workqueue' "$out/said" &&
         says 0 "as it should be" verify && says 0 "" restore && all_is_free
 }
 
 what_nobody_may_write_is_said() {
     echo "dev0_sq_send_wq/cpumask 13" >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 0 "dev0_sq_send_wq" apply --npu 0 &&
+    CPUBIND_REFUSED=$out/refused says 0 "dev0_sq_send_wq" apply --device npu0 &&
         queue_is dev0_sq_fair_wq $irq_mask &&
         says 0 "" restore && is_free &&
-        CPUBIND_REFUSED=$out/refused says 4 "all is as before" apply --npu 0 --strict &&
+        CPUBIND_REFUSED=$out/refused says 4 "all is as before" apply --device npu0 --strict &&
         is_free && all_is_free
 }
 
 damaged_masks_fail_the_call() {
     for text in "" x "0,1,0" 00000000; do
         echo "$text" >$queues/dev0_sq_send_wq/cpumask
-        says 4 "read the cpumask of: " apply --npu 0 && kernel_is_on "$all" &&
+        says 4 "read the cpumask of: " apply --device npu0 && kernel_is_on "$all" &&
             all_is_free || return 1
     done
 }
@@ -155,26 +155,26 @@ damaged_masks_fail_the_call() {
 
 # The last worker counts; when it goes, the CPUs of the other one do.
 two_workers_share_them() {
-    says 0 "" apply --npu 0 && first=$worker && start_worker acl_thread &&
-        says 0 "" apply --npu 0 --allowed 0-143,146-191 && kernel_is_on 146-147 &&
+    says 0 "" apply --device npu0 && first=$worker && start_worker acl_thread &&
+        says 0 "" apply --device npu0 --allowed 0-143,146-191 && kernel_is_on 146-147 &&
         says 0 "" restore && is_bound &&
         end_worker && worker=$first && says 0 "" restore && is_free
 }
 
 # A worker that is bound for another NPU gives back what is of the first.
 another_npu_gives_them_back() {
-    says 0 "" apply --npu 0 && says 0 "" apply --npu 1 && is_free && queue_is dev1_sq_send_wq \
+    says 0 "" apply --device npu0 && says 0 "" apply --device npu1 && is_free && queue_is dev1_sq_send_wq \
         00000003,00000000,00000000,00000000 && says 0 "" restore && queues_are $free_mask 1 &&
         no_record
 }
 
 another_goal_gives_them_back() {
-    says 0 "" apply --npu 0 && is_bound && says 0 "" apply --npu 0 --threads reference && is_free &&
+    says 0 "" apply --device npu0 && is_bound && says 0 "" apply --device npu0 --threads reference && is_free &&
         says 0 "" restore && is_free
 }
 
 somebody_else_may_have_moved_them() {
-    says 0 "" apply --npu 0 && echo 000000ff >$queues/dev0_sq_send_wq/cpumask &&
+    says 0 "" apply --device npu0 && echo 000000ff >$queues/dev0_sq_send_wq/cpumask &&
         move_to 7 $kernel &&
         says 0 "was moved by somebody else since" restore && queue_is dev0_sq_send_wq 000000ff &&
         kernel_is_on 7
@@ -183,7 +183,7 @@ somebody_else_may_have_moved_them() {
 # -- A watch ---------------------------------------------------------------------
 
 a_watch_moves_them_again() {
-    start_watch --npu 0 && becomes is_bound &&
+    start_watch --device npu0 && becomes is_bound &&
         echo $free_mask >$queues/dev0_sq_fair_wq/cpumask && move_to 7 $kernel &&
         becomes is_bound &&
         says 0 "" restore && is_free
@@ -191,7 +191,7 @@ a_watch_moves_them_again() {
 
 # The driver was loaded again: its kernel thread has another number, and all CPUs.
 a_watch_finds_the_next_kernel_thread() {
-    start_watch --npu 0 && becomes is_bound &&
+    start_watch --device npu0 && becomes is_bound &&
         end_kernel_thread && sleep 1.5 && start_kernel_thread dev0_sq_task &&
         becomes is_bound &&
         says 0 "as it should be" verify && says 0 "" restore && is_free
@@ -203,7 +203,7 @@ the_record_of_the_host_is_waited_for() {
     env -u LD_PRELOAD flock -o /run/cpubind/host.record.lock sh -c 'echo locked; exec sleep 600' >"$out/locked" &
     other=$!
     becomes grep -q locked "$out/locked" || return 1
-    "$CPUBIND" apply --pid "$worker" $host --memory none --npu 0 >"$out/waited" 2>&1 &
+    "$CPUBIND" apply --pid "$worker" $host --memory none --device npu0 >"$out/waited" 2>&1 &
     waiting=$!
     becomes is_at acl_thread $acl && sleep 1 && is_free && end_worker $other && wait $waiting &&
         is_bound &&

@@ -10,7 +10,7 @@
 . tests/scenes/lib.sh
 use_live_npus
 lock=/run/cpubind/host.record.lock
-npu0="--npu 0 --allowed 0-191 --memory none"
+npu0="--device npu0 --allowed 0-191 --memory none"
 bound="145 144 145 145 100"
 
 # Another program keeps the record of the host.

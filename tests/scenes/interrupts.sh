@@ -80,7 +80,7 @@ check_driver() { # text, command
 # Review of live hosts, P1 5: a watch dragged the interrupts of another device along, and verify
 # said that all was right.
 loaded_in_another_order() {
-    start_watch --npu 0 && becomes watched "process $worker, npu0" && are_bound 400 && unload &&
+    start_watch --device npu0 && becomes watched "process $worker, npu0" && are_bound 400 && unload &&
         becomes watched "its PCI function has no such interrupt" 1 &&
         says 1 "its PCI function has no such interrupt now" verify && load "$other" 400 &&
         load "$own" 420 && becomes are_bound 420 && are_free 400 &&
@@ -89,7 +89,7 @@ loaded_in_another_order() {
 }
 
 gone_is_said_once() {
-    start_watch --npu 0 && becomes watched "process $worker, npu0" && unload &&
+    start_watch --device npu0 && becomes watched "process $worker, npu0" && unload &&
         becomes watched "its PCI function has no such interrupt" 1 &&
         sleep 3 &&
         watched "its PCI function has no such interrupt" 1 && says 0 "" restore && all_is_free
@@ -102,10 +102,10 @@ cd "$live/sys/bus/pci/devices" && mv 0000:c5:00.0/msi_irqs swap && mv 0000:01:00
 END
 another_device_is_not_written() {
     echo "400/smp_affinity_list 0 sh $out/swap" >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 0 "" apply --npu 0 &&
+    CPUBIND_REFUSED=$out/refused says 0 "" apply --device npu0 &&
         said "interrupt 401 (sq): its PCI function has no such interrupt now" &&
         lists_are 145 100 100 400 &&
-        are_free 420 && says 0 "" apply --npu 0 && are_bound 420 && says 0 "" restore &&
+        are_free 420 && says 0 "" apply --device npu0 && are_bound 420 && says 0 "" restore &&
         are_free 420 &&
         lists_are 145 100 100 400
     result=$?
@@ -117,7 +117,7 @@ another_device_is_not_written() {
 
 apply_other() { # what is said
     first=$worker
-    start_worker acl_thread && says 0 "" apply --npu 0 $others && are_of_the_other &&
+    start_worker acl_thread && says 0 "" apply --device npu0 $others && are_of_the_other &&
         second=$worker &&
         worker=$first
 }
@@ -129,9 +129,9 @@ restore_of() { # pid
 # Review of live hosts, P2 9: the restore of one of two workers unbound the interrupts of the
 # other, and the first place was lost.
 order_of_restores() {
-    says 0 "" apply --npu 0 && apply_other && restore_of "$second" && are_bound 400 &&
-        restore_of "$first" && are_free 400 && no_record && says 0 "" apply --npu 0 &&
-        "$CPUBIND" apply --pid "$second" $host --memory none --npu 0 $others --quiet >"$out/said" &&
+    says 0 "" apply --device npu0 && apply_other && restore_of "$second" && are_bound 400 &&
+        restore_of "$first" && are_free 400 && no_record && says 0 "" apply --device npu0 &&
+        "$CPUBIND" apply --pid "$second" $host --memory none --device npu0 $others --quiet >"$out/said" &&
         restore_of "$first" && are_of_the_other && restore_of "$second" && are_free 400 && no_record
     result=$?
     end_worker "$second"
@@ -140,30 +140,30 @@ order_of_restores() {
 
 # Review of live hosts, P2 9: the worker of before has ended, and its record is there.
 first_place_outlives_its_worker() {
-    says 0 "" apply --npu 0 && apply_other && end_worker "$first" && worker=$second &&
+    says 0 "" apply --device npu0 && apply_other && end_worker "$first" && worker=$second &&
         restore_of "$second" && are_free 400 && says 0 "" "$CPUBIND" restore --all && no_record
 }
 
 # The dead leave nothing: workers end without a restore, then the host is restored.
 what_ended_workers_have_left() {
     for _ in 1 2 3 4 5; do
-        says 0 "" apply --npu 0 && end_worker && start_worker acl_thread || return 1
+        says 0 "" apply --device npu0 && end_worker && start_worker acl_thread || return 1
     done
-    says 0 "" apply --npu 0 $others && are_of_the_other && end_worker &&
+    says 0 "" apply --device npu0 $others && are_of_the_other && end_worker &&
         says 0 "" "$CPUBIND" restore --all && are_free 400 && no_record && start_worker acl_thread
 }
 
 # A new worker finds the interrupt where nobody of cpubind has put it.
 somebody_elses_place_is_the_origin() {
-    says 0 "" apply --npu 0 && end_worker && for n in 400 401 402 403; do
+    says 0 "" apply --device npu0 && end_worker && for n in 400 401 402 403; do
         echo 7 >"$live/proc/irq/$n/smp_affinity_list"
-    done && start_worker acl_thread && says 0 "" apply --npu 0 $others && says 0 "" restore &&
+    done && start_worker acl_thread && says 0 "" apply --device npu0 $others && says 0 "" restore &&
         lists_are 7 7 7 400 &&
         says 0 "" "$CPUBIND" restore --all && lists_are 7 7 7 400 && no_record
 }
 
 a_watch_leaves_it_to_the_last_user() {
-    start_watch --npu 0 && becomes watched "process $worker, npu0" &&
+    start_watch --device npu0 && becomes watched "process $worker, npu0" &&
         apply_other && sleep 3 && are_of_the_other && restore_of "$second" &&
         becomes are_bound 400 &&
         end_worker "$second" && says 0 "" restore && are_free 400
@@ -175,7 +175,7 @@ of_a_cpu_that_went() {
     online=$live/sys/devices/system/cpu/online
     cp "$online" "$out/online"
     for back in no yes; do
-        says 0 "" apply --npu 0 && echo 0-144,146-191 >"$online" &&
+        says 0 "" apply --device npu0 && echo 0-144,146-191 >"$online" &&
             for n in 400 402 403; do
                 echo 0-144,146-191 >"$live/proc/irq/$n/smp_affinity_list"
             done || return 1
@@ -193,28 +193,28 @@ of_a_cpu_that_went() {
 a_refused_interrupt_unbinds_nobody() {
     for error in 28 16 22 5; do
         echo "402/smp_affinity_list $error" >"$out/refused"
-        CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq)" apply --npu 0 &&
+        CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq)" apply --device npu0 &&
             is_at worker $main &&
             [ "$(cat "$live"/proc/irq/40[0-3]/smp_affinity_list | paste -sd' ')" = "145 144 100 145" ] &&
-            says 0 "" apply --npu 0 &&
+            says 0 "" apply --device npu0 &&
             are_bound 400 && says 0 "" restore && are_free 400 && all_is_free || return 1
     done
     echo "402/smp_affinity_list 28" >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq), CPUs 145: no free interrupt vector" apply --npu 0 &&
+    CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq), CPUs 145: no free interrupt vector" apply --device npu0 &&
         says 0 "" restore && are_free 400
 }
 
 # A managed interrupt, and one whose CPU is too large for the kernel: with --strict none is bound.
 a_refused_write_is_said() {
     printf '402/smp_affinity_list 5\n403/smp_affinity_list 34\n' >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 4 "all is as before" apply --npu 0 --strict && are_free 400 &&
+    CPUBIND_REFUSED=$out/refused says 4 "all is as before" apply --device npu0 --strict && are_free 400 &&
         all_is_free
 }
 
 damaged_lists_are_said() {
     for text in "" junk "3-1" "0-99999"; do
         printf '%s\n' "$text" >"$live/proc/irq/402/smp_affinity_list"
-        says 4 "402" apply --npu 0 --strict && lists_are 100 100 "$text" 400 2>"$out/grep"
+        says 4 "402" apply --device npu0 --strict && lists_are 100 100 "$text" 400 2>"$out/grep"
         all_is_free || return 1
     done
 }
@@ -223,7 +223,7 @@ damaged_lists_are_said() {
 effective_lists_may_be_absent() {
     rm "$live"/proc/irq/40[01]/effective_affinity_list &&
         rm "$live/proc/irq/402/effective_affinity_list" &&
-        echo >"$live/proc/irq/402/effective_affinity_list" && says 0 "" apply --npu 0 --json &&
+        echo >"$live/proc/irq/402/effective_affinity_list" && says 0 "" apply --device npu0 --json &&
         fits report &&
         are_bound 400 && says 0 "" restore && are_free 400
 }

@@ -26,10 +26,10 @@ command_of() { # number
     pid=$first
     [ "$1" -lt "$n_root" ] || pid=$second
     case $1 in
-    0) set -- apply --pid "$pid" --pci 0000:01:00.0 --memory none ;;
-    6) set -- apply --pid "$pid" --pci 0000:02:00.0 --memory none ;;
+    0) set -- apply --pid "$pid" --device 0000:01:00.0 --memory none ;;
+    6) set -- apply --pid "$pid" --device 0000:02:00.0 --memory none ;;
     1) set -- apply --all $of_host ;;
-    2) set -- run --pci 0000:02:00.0 --memory none -- sleep 0.01 ;;
+    2) set -- run --device 0000:02:00.0 --memory none -- sleep 0.01 ;;
     3 | 7) set -- restore --pid "$pid" ;;
     4) set -- restore --all ;;
     5) set -- verify --all ;;
@@ -93,7 +93,7 @@ prepare() { # number
     case $1 in
     3 | 4 | 5) says 0 "" "$CPUBIND" apply --all $of_host && is_on "$first" "$a" ;;
     7)
-        says 0 "" $user "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
+        says 0 "" $user "$CPUBIND" apply --pid "$second" --device 0000:02:00.0 --memory none &&
             is_on "$second" "$b"
         ;;
     esac

@@ -7,7 +7,7 @@ use_live_npus
 
 # shellcheck disable=SC2086,SC2120
 apply_with_memory() { # argument ...
-    "$CPUBIND" apply --pid "$worker" $host --npu 0 "$@"
+    "$CPUBIND" apply --pid "$worker" $host --device npu0 "$@"
 }
 
 # -- All -------------------------------------------------------------------------
@@ -35,7 +35,7 @@ binds_all_of_a_host() {
 
 # An interrupt of the function is gone; another one was moved by somebody, and stays there.
 drift_of_interrupts_is_named() {
-    apply --npu 0 && mv /proc/irq/403/cq_update_irq /proc/irq/403/eth0 &&
+    apply --device npu0 && mv /proc/irq/403/cq_update_irq /proc/irq/403/eth0 &&
         says 1 "interrupt 403 (cq): its PCI function has no such interrupt now" \
             verify --memory none
     result=$?
@@ -55,11 +55,11 @@ check_worker "an interrupt that is gone or moved is drift" drift_of_interrupts_i
 
 # The mailbox, and the threads of the product, are left with --threads reference.
 binds_the_reference() {
-    apply --npu 0 --quiet --threads reference && irqs_are_on 100 144 145 145 100 &&
+    apply --device npu0 --quiet --threads reference && irqs_are_on 100 144 145 145 100 &&
         is_at hccl_watchdog_t $main && is_at RT_RECYCLE_0 $main && is_at acl_thread $acl &&
-        apply --npu 0 --quiet --threads product && irqs_are_on 145 144 145 145 100 &&
+        apply --device npu0 --quiet --threads product && irqs_are_on 145 144 145 145 100 &&
         is_at hccl_watchdog_t 167 && is_at RT_RECYCLE_0 167 && is_at acl_thread $acl &&
-        apply --npu 0 --quiet --thread 'hccl_*=leave' --thread 'RT_*=150' \
+        apply --device npu0 --quiet --thread 'hccl_*=leave' --thread 'RT_*=150' \
             --thread trs-mbox-0-0=leave && is_at RT_RECYCLE_0 150 &&
             is_at hccl_watchdog_t 167 &&
         restore --quiet && irqs_are_free && all_is_free
@@ -70,7 +70,7 @@ check_worker "--threads reference leaves the mailbox and the threads of the prod
 # -- What may fail ---------------------------------------------------------------
 
 irqs_read_only() {
-    says 0 "/proc/irq may not be written from here (write smp_affinity_list: Read-only file system)" apply --npu 0 &&
+    says 0 "/proc/irq may not be written from here (write smp_affinity_list: Read-only file system)" apply --device npu0 &&
         said 'cpubind: warning: interrupt 400 (mailbox): ' && is_on "$worker" $main &&
         irqs_are_free && says 0 "put back" restore && is_on "$worker" "$all"
 }
@@ -78,7 +78,7 @@ irqs_read_only() {
 # What is skipped otherwise fails the command, and is undone.
 strict_skips_nothing() {
     refuses 4 "interrupt 400 (mailbox) cannot be put on CPUs 145: /proc/irq may not be written from here" \
-        apply --npu 0 --strict && said "--strict skips nothing; all is as before" && all_is_free
+        apply --device npu0 --strict && said "--strict skips nothing; all is as before" && all_is_free
 }
 
 mount --bind /proc/irq /proc/irq && mount -o remount,bind,ro /proc/irq
@@ -87,9 +87,9 @@ check_worker "--strict: a read-only /proc/irq is a failure of all" strict_skips_
 umount /proc/irq
 
 strict_binds() {
-    says 0 "process $worker, npu0" apply --npu 0 --strict && is_on "$worker" $main &&
+    says 0 "process $worker, npu0" apply --device npu0 --strict && is_on "$worker" $main &&
         irqs_are_on 145 144 145 145 100 && says 0 "" restore && irqs_are_free &&
-        CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" apply --strict --npu 0 &&
+        CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" apply --strict --device npu0 &&
         irqs_are_free && no_record
 }
 check_worker "--strict binds where all can be, and a failure restores the interrupts" \
@@ -99,13 +99,13 @@ check_worker "--strict binds where all can be, and a failure restores the interr
 # record. NPU 5 has none.
 the_dead_have_no_interrupts() {
     for swept in no yes; do
-        start_sleeper && "$CPUBIND" apply --pid "$sleeper" --npu 0 --allowed 0-191 \
+        start_sleeper && "$CPUBIND" apply --pid "$sleeper" --device npu0 --allowed 0-191 \
             --memory none --quiet && irqs_are_on 145 144 145 145 100 && end_worker "$sleeper" ||
             return 1
         words="process $sleeper"
         if [ $swept = yes ]; then
             words="processes that have ended: put back"
-            apply --npu 5 --quiet && [ ! -e "/run/cpubind/$sleeper.record" ] || return 1
+            apply --device npu5 --quiet && [ ! -e "/run/cpubind/$sleeper.record" ] || return 1
         fi
         says 0 "$words" "$CPUBIND" restore --ended && irqs_are_free || return 1
     done
@@ -117,9 +117,9 @@ check_worker "restore --ended puts back the interrupts of the dead" the_dead_hav
 
 filter_of_memory() {
     says 0 "npu0" "$programs/deny" move_pages,set_mempolicy "$CPUBIND" apply --pid "$worker" \
-        --npu 0 --allowed 0-191 && is_on "$worker" $main && said SYS_NICE &&
+        --device npu0 --allowed 0-191 && is_on "$worker" $main && said SYS_NICE &&
         said 'cpubind: warning: memory is not moved: move_pages: Operation not permitted' &&
-        says 0 "ran" "$programs/deny" move_pages,set_mempolicy "$CPUBIND" run --npu 0 \
+        says 0 "ran" "$programs/deny" move_pages,set_mempolicy "$CPUBIND" run --device npu0 \
             --allowed 0-191 -- echo ran &&
         said 'cpubind: warning: new memory may come from any node: set_mempolicy: Operation'
 }
@@ -135,7 +135,7 @@ move_is_interrupted() {
     for watch in "" "--watch 1"; do
         # shellcheck disable=SC2086
         says 0 "process $worker, npu0" env CPUBIND_SHIM_SIGNAL=1 timeout 60 "$CPUBIND" apply \
-            --pid "$worker" --npu 0 --allowed 0-191 $watch && is_on "$worker" $main &&
+            --pid "$worker" --device npu0 --allowed 0-191 $watch && is_on "$worker" $main &&
             grep -qE "^interrupted +[1-9<]" "$out/said" &&
             said "the move was interrupted; process $worker is bound" || return 1
     done
@@ -156,7 +156,7 @@ check_worker "--memory-limit limits the memory that is moved, and says what it l
 
 # Progress is shown only on a terminal, and erased.
 shows_progress() {
-    script -qec "$CPUBIND apply --pid $worker $host --npu 0" "$out/typescript" </dev/null \
+    script -qec "$CPUBIND apply --pid $worker $host --device npu0" "$out/typescript" </dev/null \
         >"$out/said" && grep -q 'cpubind: moving memory: 0 of [1-9][0-9]* MiB' "$out/said" &&
         tr '\r' '\n' <"$out/said" | grep -q '^.\[Krules ' && restore &&
         says 0 "" apply_with_memory && ! grep 'moving memory' "$out/said" "$out/err"
@@ -187,11 +187,11 @@ traced() { # argument of cpubind ...
 # With another time npu-smi is another program, whose outputs no other process has read.
 starts_npu_smi_alone() {
     touch "$live/bin/npu-smi"
-    traced apply --pid "$worker" --npu 0 --allowed 0-191 --quiet && is_on "$worker" $main &&
+    traced apply --pid "$worker" --device npu0 --allowed 0-191 --quiet && is_on "$worker" $main &&
         [ "$(cat "$out/executed")" = "$live/bin/npu-smi" ] &&
         traced verify --pid "$worker" --memory none && [ ! -s "$out/executed" ] &&
         [ ! -s "$out/forked" ] && traced restore --pid "$worker" && [ ! -s "$out/executed" ] &&
-        [ ! -s "$out/forked" ] && traced run --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 \
+        [ ! -s "$out/forked" ] && traced run --fixture a2-192cpu-8npu --allowed 0-191 --device npu0 \
         --quiet -- sleep 0 && [ "$(cat "$out/executed")" = "$(command -v sleep)" ] &&
         [ ! -s "$out/forked" ]
 }
@@ -226,11 +226,11 @@ at_once() { # command of cpubind, argument ...
 # They bind again while the record is full, and leave it together.
 # shellcheck disable=SC2086
 bind_and_restore_ranks() {
-    at_once apply --npu 0 --allowed 0-191 --memory none && are_on $main $ranks &&
+    at_once apply --device npu0 --allowed 0-191 --memory none && are_on $main $ranks &&
         irqs_are_on 145 144 145 145 100 &&
         [ "$(find /run/cpubind -name '[1-9]*.record' | wc -l)" = $many ] &&
         [ "$(grep -c '^user ' /run/cpubind/host.record)" = $((4 * many)) ] &&
-        at_once apply --npu 0 --allowed 0-191 --memory none && at_once restore &&
+        at_once apply --device npu0 --allowed 0-191 --memory none && at_once restore &&
         are_on "$all" $ranks && irqs_are_free && no_record
 }
 
@@ -253,7 +253,7 @@ long_wait_is_said() {
     flock -xF $lock sleep 600 &
     holder=$!
     becomes sh -c "! flock -n $lock true" || return 1
-    "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none \
+    "$CPUBIND" apply --pid "$worker" --device npu0 --allowed 0-191 --memory none \
         >"$out/said" 2>"$out/err" &
     waiting=$!
     becomes grep -q '^cpubind: waiting for [0-9]* s for the record of the interrupts of this host' \
@@ -271,7 +271,7 @@ check_worker "a long wait for the record of the host is said, with the threads b
 # cpubind is killed at moments spread over its run: restore undoes what was done.
 survives_kills() {
     begin=$(date +%s%N)
-    apply --npu 0 --quiet || return 1
+    apply --device npu0 --quiet || return 1
     took=$((($(date +%s%N) - begin) / 1000))
     n_half=0
     for i in $(seq 0 $kills); do
@@ -280,7 +280,7 @@ survives_kills() {
             echo "after kill $i"
             return 1
         }
-        "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none --quiet \
+        "$CPUBIND" apply --pid "$worker" --device npu0 --allowed 0-191 --memory none --quiet \
             >"$out/killed" 2>&1 &
         killed=$!
         sleep "$(printf '0.%06d' $((took * i / kills)))"
@@ -289,7 +289,7 @@ survives_kills() {
     done
     # What is left of writing one goes with the next record that is put back.
     echo "killed with a record: $((n_half - 1)) of $kills"
-    [ $n_half -gt 1 ] && restore --quiet && apply --npu 0 --quiet && restore --quiet &&
+    [ $n_half -gt 1 ] && restore --quiet && apply --device npu0 --quiet && restore --quiet &&
         no_record
 }
 check_worker "restore works after cpubind was killed at any of $kills moments" survives_kills \

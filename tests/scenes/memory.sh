@@ -42,7 +42,7 @@ moves() { # exit status, words, argument ...
     moves_want=$1
     moves_words=$2
     shift 2
-    says "$moves_want" "$moves_words" "$CPUBIND" apply --pid "$worker" $host --npu 0 --json "$@" &&
+    says "$moves_want" "$moves_words" "$CPUBIND" apply --pid "$worker" $host --device npu0 --json "$@" &&
         fits report
 }
 
@@ -95,7 +95,7 @@ what_is_left_is_no_drift() {
 }
 
 node_0_is_as_others() {
-    place "N0=9216" && cp $meminfo $node/node0/meminfo && moves 0 "" --npu 5 &&
+    place "N0=9216" && cp $meminfo $node/node0/meminfo && moves 0 "" --device npu5 &&
         are "left 0" && says 0 "" verify && place "N5=9216" && says 1 "" verify
 }
 
@@ -142,7 +142,7 @@ busy_pages_are_tried_again() {
 a_limit_is_kept() {
     place "N0=9216" "N0=1024" && moves 0 "" --memory-limit 10M &&
         are "moved 10240" "stays.limit 30720" &&
-        says 0 "would exceed --memory-limit" "$CPUBIND" apply --pid "$worker" $host --npu 0 --memory-limit 4K &&
+        says 0 "would exceed --memory-limit" "$CPUBIND" apply --pid "$worker" $host --device npu0 --memory-limit 4K &&
         moves 0 "" --memory-limit 1G && are "stays.limit 0" "left 0"
 }
 

@@ -38,7 +38,7 @@ a narrow mask is intersected|better: vLLM skips the binding and stops|0|cpus @a|
 an index past the nodes is an error|same|125|GPU index 2 exceeds numa_bind_nodes size 2. Ensure the binding lists cover every visible GPU.|--numa-bind --numa-bind-nodes 0 1 --index 2
 an index past the CPU lists is an error|same|125|GPU index 2 exceeds numa_bind_cpus size 2. Ensure the binding lists cover every visible GPU.|--numa-bind --numa-bind-cpus @a @b --index 2
 lists need numa_bind|same|125|numa_bind_nodes and numa_bind_cpus require numa_bind=True|--numa-bind-nodes 0 1
-lists of CPUs need numa_bind|same|125|numa_bind_nodes and numa_bind_cpus require numa_bind=True|--numa-bind-cpus 0-3 --npu 0
+lists of CPUs need numa_bind|same|125|numa_bind_nodes and numa_bind_cpus require numa_bind=True|--numa-bind-cpus 0-3 --device npu0
 nodes are numbers|same|125|numa_bind_nodes must contain non-negative integers|--numa-bind --numa-bind-nodes x --index 0
 CPUs are lists of numactl: abc|same|125|numa_bind_cpus entries must use numactl CPU list syntax, for example '0-3' or '0,2,4-7'|--numa-bind --index 0 --numa-bind-cpus abc
 CPUs are lists of numactl: 1-|same|125|entries must use numactl CPU list syntax|--numa-bind --index 0 --numa-bind-cpus 1-
@@ -51,7 +51,7 @@ CPUs that are not allowed are an error with those that are|same|125|allowed by t
 CPUs that are not allowed are an error|better: before anything changes|125|has no CPU cores allowed by the current affinity|--numa-bind --numa-bind-cpus 1023 --index 0
 an option of NPUs is an error beside lists|better: it names the devices of the host|125|no NPU, but accelerators of other vendors (2 nvidia), and --total is about NPUs alone|--numa-bind --numa-bind-nodes 0 1 --index 1 --total 4
 the rank is that of an engine, which --rank names|better|0|cpus @b|--rank 1 --rules near
-a device can be named|better|0|cpus @b|--rank 0 --rules near --pci 0000:02:00.0 --allowed @b
+a device can be named|better|0|cpus @b|--rules near --device 0000:02:00.0 --allowed @b
 without a rank the variables are named|better|125|OMPI_COMM_WORLD_LOCAL_RANK|--numa-bind
 ROWS
 
@@ -110,8 +110,8 @@ for way in "run --numa-bind --index 3" "run --rank 3" "plan --format cpuset --ra
     check "$way on a host of one device is refused" says $status \
         "its ranks would have the same CPUs" "$CPUBIND" $way --root "$alone" $tail
     # shellcheck disable=SC2086
-    check "$way with --pci shares its CPUs" says 0 "$a" "$CPUBIND" $way --root "$alone" \
-        --pci 0000:01:00.0 $tail
+    check "$way with --device shares its CPUs" says 0 "$a" "$CPUBIND" ${way% --rank 3} --root "$alone" \
+        --device 0000:01:00.0 $tail
 done
 check "rank 0 of a host of one device has it" says 0 "cpus $a" \
     "$CPUBIND" run --root "$alone" --numa-bind --index 0 -- sh -c "$worker"
@@ -134,9 +134,9 @@ npus() { # argument ...
     "$CPUBIND" run --root fixtures/hosts/a2-192cpu-8npu.host --any-arch --numa-bind "$@" -- \
         sh -c "$worker"
 }
-check "on a host with NPUs lists are refused" says 125 "--pci ADDRESS" \
+check "on a host with NPUs lists are refused" says 125 "--device ADDRESS" \
     npus --numa-bind-nodes 0 0 1 1 --index 0
-check "with the device by --pci they are taken" says 0 "cpus $a" npus --pci 0000:c5:00.0 \
+check "with the device by --device they are taken" says 0 "cpus $a" npus --device 0000:c5:00.0 \
     --numa-bind-cpus "$a" "$b" --index 0
 check "without lists --numa-bind is the plan" says 125 "NPU" npus --index 40
 
@@ -233,7 +233,7 @@ is_captured() {
     [ ! -e "/sys/devices/system/cpu/cpu$last/online" ] ||
         grep -qx 1 "$out/captured/sys/devices/system/cpu/cpu$last/online" || return 1
     echo aarch64 >"$out/captured/uname"
-    says 1 '"have": 1' "$CPUBIND" plan --root "$out/captured" --npus 0 --device-type a3 \
+    says 1 '"have": 1' "$CPUBIND" plan --root "$out/captured" --devices npu0 --device-type a3 \
         --total 1 \
         --rules reference --json
 }

@@ -14,7 +14,7 @@ is_kept() { # file
 
 folder_is_no_link() {
     mkdir "$out/target" && ln -s "$out/target" /run/cpubind &&
-        refuses 4 "nothing was" apply --npu 0 && rm /run/cpubind &&
+        refuses 4 "nothing was" apply --device npu0 && rm /run/cpubind &&
         [ -z "$(ls -A "$out/target")" ] && all_is_free
 }
 rm -rf /run/cpubind
@@ -23,12 +23,12 @@ check_worker "a folder of records that is a link is refused" folder_is_no_link
 folder_is_ours_alone() {
     for way in "chmod 777" "chmod 775" "chown 65534"; do
         rm -rf /run/cpubind && mkdir /run/cpubind && $way /run/cpubind &&
-            refuses 4 "nothing was" apply --npu 0 && no_record &&
+            refuses 4 "nothing was" apply --device npu0 && no_record &&
             refuses 3 "the records cannot be read: folder: " "$CPUBIND" restore --all ||
             return 1
     done
     rm -r /run/cpubind
-    echo kept >/run/cpubind && refuses 4 "nothing was" apply --npu 0 && is_kept /run/cpubind &&
+    echo kept >/run/cpubind && refuses 4 "nothing was" apply --device npu0 && is_kept /run/cpubind &&
         rm /run/cpubind && all_is_free
 }
 check_worker "a folder of records that others may write to is refused" folder_is_ours_alone
@@ -38,18 +38,18 @@ check_worker "a folder of records that others may write to is refused" folder_is
 is_in_the_way() { # name, status, words
     mkdir -p /run/cpubind && echo kept >"$out/kept" || return 1
     for way in "ln -s $out/kept" "ln -s $out/nothing" mkfifo mkdir; do
-        $way "/run/cpubind/$1" && refuses "$2" "$3" apply --npu 0 && is_kept "$out/kept" &&
+        $way "/run/cpubind/$1" && refuses "$2" "$3" apply --device npu0 && is_kept "$out/kept" &&
             [ ! -e "$out/nothing" ] && is_on "$worker" "$all" || return 1
         rm -r "/run/cpubind/$1"
     done
     echo "{}" >"/run/cpubind/$1" && chown 65534 "/run/cpubind/$1" &&
-        refuses "$2" "$3" apply --npu 0 && is_on "$worker" "$all" && rm "/run/cpubind/$1" &&
-        apply --npu 0 && restore && all_is_free
+        refuses "$2" "$3" apply --device npu0 && is_on "$worker" "$all" && rm "/run/cpubind/$1" &&
+        apply --device npu0 && restore && all_is_free
 }
 
 record_is_a_file_of_ours() {
     is_in_the_way "$worker.record" 3 "the record of process $worker cannot be read" &&
-        apply --npu 0 && chmod 666 "$state" && refuses 3 "writable by nobody else" restore &&
+        apply --device npu0 && chmod 666 "$state" && refuses 3 "writable by nobody else" restore &&
         refuses 3 "writable by nobody else: $state" verify && is_on "$worker" $main &&
         chmod 600 "$state" && says 0 "put back" restore && all_is_free
 }
@@ -64,11 +64,11 @@ record_without_room() {
     folder=/run/cpubind
     mkdir -p $folder && mount -t tmpfs -o ro,mode=755 tmpfs $folder &&
         refuses 4 "lock: Read-only file system; its file system must be \
-writable and have room: $folder/$worker.record" apply --npu 0
+writable and have room: $folder/$worker.record" apply --device npu0
     room_status=$?
     umount $folder && mount -t tmpfs -o size=4k,mode=755 tmpfs $folder || return 1
     head -c 4096 /dev/zero >$folder/zeros
-    refuses 4 "No space left on device" apply --npu 0 && [ "$(ls -A $folder)" = zeros ]
+    refuses 4 "No space left on device" apply --device npu0 && [ "$(ls -A $folder)" = zeros ]
     full_status=$?
     umount $folder && [ $room_status = 0 ] && [ $full_status = 0 ] && all_is_free
 }
@@ -84,7 +84,7 @@ odd_environment() {
                 RUNTIME_DIRECTORY; do
                 export "$name=$folder"
             done
-            PATH="$folder:$PATH" apply --npu 0 --quiet
+            PATH="$folder:$PATH" apply --device npu0 --quiet
         ) && [ "$(ls -A /run/cpubind)" = "$worker.record" ] && [ -z "$(ls -A "$out/odd")" ] &&
             restore --quiet && no_record || break
     done
@@ -114,7 +114,7 @@ start_users_worker() {
 
 binds_in() { # folder, NAME=VALUE ...
     place=$1 && shift
-    says 0 "npu0" of_user "$@" apply $host --npu 0 --memory none && [ -e "$place/$worker.record" ] &&
+    says 0 "npu0" of_user "$@" apply $host --device npu0 --memory none && [ -e "$place/$worker.record" ] &&
         says 0 "as it should be" of_user "$@" verify && says 0 "put back" of_user "$@" restore &&
         [ ! -e "$place/$worker.record" ]
 }
@@ -139,10 +139,10 @@ squatted_place() {
     for way in "mkdir -m 700" "ln -s $out" "touch" "install -d -o 65534 -m 777"; do
         $way $place || return 1
         refuses 4 "its folder must exist, be owned by you and writable by \
-nobody else: $place/$worker.record" of_user apply $host --npu 0 --memory none && rm -rf $place || return 1
+nobody else: $place/$worker.record" of_user apply $host --device npu0 --memory none && rm -rf $place || return 1
     done
     mkdir -m 777 /tmp/open && refuses 4 "nobody else: /tmp/open/cpubind-65534/" of_user \
-        TMPDIR=/tmp/open apply $host --npu 0 --memory none && [ -z "$(ls /tmp/open)" ]
+        TMPDIR=/tmp/open apply $host --device npu0 --memory none && [ -z "$(ls /tmp/open)" ]
 }
 check_user "a place that is not the user's alone is refused and named" squatted_place
 
@@ -151,14 +151,14 @@ check_user "a place that is not the user's alone is refused and named" squatted_
 # The command names the line of a damaged record, as text and as JSON.
 says_line() { # line, text of the record
     printf '%s\n' "$2" >"$state"
-    for command in "apply --npu 0" verify restore; do
+    for command in "apply --device npu0" verify restore; do
         refuses 3 "is damaged: line $1; if nothing" $command || return 1
     done
     says 3 "" restore --json && json .error.text | grep -qF "is damaged: line $1; if nothing"
 }
 
 damaged_record() {
-    apply --npu 0 && cp "$state" "$out/good" || return 1
+    apply --device npu0 && cp "$state" "$out/good" || return 1
     lines=$(($(wc -l <"$state")))
     was=$(grep -n '^before ' "$state" | cut -d: -f1)
     thread=$(grep -n -m 1 '^thread ' "$state" | cut -d: -f1)
@@ -169,7 +169,7 @@ damaged_record() {
         says_line "1: a valid line \"cpubind-record\" belongs there" "kept" || return 1
     for text in "" "cpubind-record" "[]" "kept" "$(sed 's/^thread/&s/' "$out/good")"; do
         printf %s "$text" >"$state"
-        for command in "apply --npu 0" verify restore; do
+        for command in "apply --device npu0" verify restore; do
             refuses 3 "the record of process $worker is damaged" $command || return 1
         done
         [ "$(cat "$state")" = "$text" ] && is_on "$worker" $main || return 1
@@ -180,12 +180,12 @@ check_worker "a damaged record is refused" damaged_record
 
 # A record of a form that is not known is left alone, with the form and the version named.
 record_of_a_later_version() {
-    apply --npu 0 && cp "$state" "$out/good" || return 1
+    apply --device npu0 && cp "$state" "$out/good" || return 1
     for text in "cpubind-record 5 0.2.0" "cpubind-record 8 9.9.9"; do
         echo "$text" >"$state"
         form=$(echo "$text" | cut -d' ' -f2)
         words="has form $form, which cpubind ${text##* } wrote"
-        refuses 3 "$words" apply --npu 0 && refuses 3 "$words" verify &&
+        refuses 3 "$words" apply --device npu0 && refuses 3 "$words" verify &&
             refuses 3 "$words; this one, cpubind " restore &&
             said "run the restore of that one or of a later one" &&
             [ "$(cat "$state")" = "$text" ] && is_on "$worker" $main || return 1

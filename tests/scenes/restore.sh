@@ -9,7 +9,7 @@ use_npus
 # -- Drift -----------------------------------------------------------------------
 
 verify_changes_nothing() {
-    apply --npu 0 && says 0 "process $worker, npu0: as it should be" verify &&
+    apply --device npu0 && says 0 "process $worker, npu0: as it should be" verify &&
         grep -qE "^thread +$worker +worker +$main +$main( +-)? +right" "$out/said" || return 1
     other=$(thread_named other)
     move_to "$elsewhere" "$other" && cp "$state" "$out/kept" &&
@@ -25,23 +25,23 @@ check_worker "verify prints drift and changes nothing" verify_changes_nothing ot
 # shellcheck disable=SC2086
 verifies_without_a_record() {
     refuses 1 "nothing is on record of process $worker; name the device that it drives: --device NAME" \
-        verify && says 1 "it has drifted" verify $host --memory none --npu 0 &&
+        verify && says 1 "it has drifted" verify $host --memory none --device npu0 &&
         grep -qE "^thread +$worker +worker +$all +$main( +-)? +wrong" "$out/said" && no_record &&
-        apply --npu 0 && rm "$state" || return 1
+        apply --device npu0 && rm "$state" || return 1
     # By the kernel its own CPUs are now all that it may have.
-    [ -z "$host" ] || { says 0 "as it should be" verify $host --memory none --npu 0 &&
+    [ -z "$host" ] || { says 0 "as it should be" verify $host --memory none --device npu0 &&
         [ ! -e "$state" ]; }
 }
 check_worker "verify without a record" verifies_without_a_record acl_thread
 
 goes_back_to_the_former_cpus() {
     other=$(thread_named other)
-    move_to "$elsewhere" "$other" && apply --npu 0 && is_at other $main &&
+    move_to "$elsewhere" "$other" && apply --device npu0 && is_at other $main &&
         says 0 "process $worker: put back" restore && is_at other "$elsewhere" &&
         is_at worker "$all" && is_at acl_thread "$all" && no_record && says 0 "there is nothing to put back" restore &&
-        apply --npu 0 && says 0 "" restore --json &&
+        apply --device npu0 && says 0 "" restore --json &&
         items "result = 'moved' AND should = '$elsewhere'" 1 &&
-        apply --npu 0 && says 0 "" restore --quiet && [ ! -s "$out/said" ] &&
+        apply --device npu0 && says 0 "" restore --quiet && [ ! -s "$out/said" ] &&
         [ ! -s "$out/err" ]
 }
 check_worker "restore moves threads to their former CPUs" goes_back_to_the_former_cpus \
@@ -57,8 +57,8 @@ end_a_bound_one() { # arguments
 }
 
 restores_all_on_record() {
-    says 0 "nothing is on record" "$CPUBIND" restore --all && apply --npu 0 &&
-        [ -e "$state" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] && end_a_bound_one --npu 5 &&
+    says 0 "nothing is on record" "$CPUBIND" restore --all && apply --device npu0 &&
+        [ -e "$state" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] && end_a_bound_one --device npu5 &&
         says 0 "process $worker: put back" "$CPUBIND" restore --all &&
         said "process $sleeper: " && all_is_free
 }
@@ -68,11 +68,11 @@ check_worker "restore --all restores every process on record" restores_all_on_re
 # others stay bound.
 the_dead_leave_nothing() {
     says 0 "nothing is on record of a process that has ended" "$CPUBIND" restore --ended &&
-        end_a_bound_one --npu 5 && : >/run/cpubind/999999.record.lock &&
+        end_a_bound_one --device npu5 && : >/run/cpubind/999999.record.lock &&
         : >/run/cpubind/.999999.record.77.0.tmp && [ -e "/run/cpubind/$sleeper.record" ] &&
-        apply --npu 0 --quiet && [ -z "$(find /run/cpubind -name '*999999*')" ] &&
+        apply --device npu0 --quiet && [ -z "$(find /run/cpubind -name '*999999*')" ] &&
         [ ! -e "/run/cpubind/$sleeper.record" ] &&
-        end_a_bound_one --npu 5 && says 0 "process $sleeper" "$CPUBIND" restore --ended &&
+        end_a_bound_one --device npu5 && says 0 "process $sleeper" "$CPUBIND" restore --ended &&
         is_at worker $main && is_at acl_thread $acl &&
         says 0 "nothing is on record of a process that has ended" "$CPUBIND" restore --ended
 }
@@ -105,15 +105,15 @@ root_and_owner_know_each_other() {
     theirs=/run/user/65534/cpubind/$sleeper.record
     ours=/run/cpubind/$sleeper.record
     set -- apply --pid "$sleeper" $host --memory none
-    says 0 "npu0" $user "$CPUBIND" "$@" --npu 0 &&
+    says 0 "npu0" $user "$CPUBIND" "$@" --device npu0 &&
         refuses 1 "bound already by another user, whose record is $theirs" "$CPUBIND" "$@" \
-            --npu 5 && [ ! -e "$ours" ] &&
+            --device npu5 && [ ! -e "$ours" ] &&
         says 0 "put back" $user "$CPUBIND" restore --pid "$sleeper" &&
-        says 0 "npu5" "$CPUBIND" "$@" --npu 5 &&
+        says 0 "npu5" "$CPUBIND" "$@" --device npu5 &&
         refuses 1 "bound already by another user, whose record is $ours" $user "$CPUBIND" "$@" \
-            --npu 0 && says 0 "put back" "$CPUBIND" restore --pid "$sleeper" &&
-        says 0 "npu0" $user "$CPUBIND" "$@" --npu 0 && touch -d '1 hour ago' "$theirs" &&
-        says 0 "npu5" "$CPUBIND" "$@" --npu 5
+            --device npu0 && says 0 "put back" "$CPUBIND" restore --pid "$sleeper" &&
+        says 0 "npu0" $user "$CPUBIND" "$@" --device npu0 && touch -d '1 hour ago' "$theirs" &&
+        says 0 "npu5" "$CPUBIND" "$@" --device npu5
 }
 check_user "root and the owner do not bind a process past each other" \
     root_and_owner_know_each_other

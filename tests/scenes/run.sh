@@ -7,15 +7,15 @@
 use_npus
 
 passes_the_exit_on() {
-    says 0 "" run --npu 0 -- cat /proc/self/comm && [ "$(cat "$out/said")" = cat ] &&
-        [ ! -s "$out/err" ] && says 7 "" run --npu 0 -- sh -c 'exit 7' &&
-        says 143 "" run --npu 0 -- sh -c 'kill -TERM $$'
+    says 0 "" run --device npu0 -- cat /proc/self/comm && [ "$(cat "$out/said")" = cat ] &&
+        [ ! -s "$out/err" ] && says 7 "" run --device npu0 -- sh -c 'exit 7' &&
+        says 143 "" run --device npu0 -- sh -c 'kill -TERM $$'
 }
 check "run: exit status and signals are those of the command" passes_the_exit_on
 
 # shellcheck disable=SC2016,SC2086
 becomes_the_command() {
-    sh -c 'echo $$; exec "$@"' sh "$CPUBIND" run $host --memory none --quiet --npu 0 \
+    sh -c 'echo $$; exec "$@"' sh "$CPUBIND" run $host --memory none --quiet --device npu0 \
         -- sh -c 'echo $$; echo $PPID; exec sleep 100' >"$out/pids" &
     worker=$!
     becomes is_program $worker sleep &&
@@ -38,7 +38,7 @@ is_the_same() { # env and its arguments, command ...
     way=$1
     shift
     $way "$@" >"$out/without" </dev/null && $way "$CPUBIND" run $host --memory none --quiet \
-        --npu 0 -- "$@" >"$out/with" </dev/null && [ -s "$out/with" ] &&
+        --device npu0 -- "$@" >"$out/with" </dev/null && [ -s "$out/with" ] &&
         diff "$out/without" "$out/with"
 }
 
@@ -62,11 +62,11 @@ fi
 sets_what_is_asked() {
     n_main=$((${main#*-} - ${main%-*} + 1))
     # shellcheck disable=SC2016
-    says 0 "$main|$acl|$release|$irq|$pool|$n_main|0|$node|{other}|{|a=b|" run --npu 0 \
+    says 0 "$main|$acl|$release|$irq|$pool|$n_main|0|$node|{other}|{|a=b|" run --device npu0 \
         --env 'L={main}|{acl}|{release}|{irq}|{pool}|{threads}|{npu}|{node}|{other}|{|a=b|' \
         --env E= --env PATH="$PATH" -- sh -c 'echo "$L"; [ -z "$E" ] && [ "${E+set}" ]' &&
-        refuses 125 "--env" run --npu 0 --env =x -- true &&
-        refuses 125 "--env" run --npu 0 --env x -- true
+        refuses 125 "--env" run --device npu0 --env =x -- true &&
+        refuses 125 "--env" run --device npu0 --env x -- true
 }
 check "run --env sets variables" sets_what_is_asked
 
@@ -74,10 +74,10 @@ check "run --env sets variables" sets_what_is_asked
 # shellcheck disable=SC2086
 prefers_a_node() {
     if [ -n "$host" ]; then
-        says 0 "" "$CPUBIND" run $host --npu 0 -- true &&
+        says 0 "" "$CPUBIND" run $host --device npu0 -- true &&
             grep -q "set_mempolicy" "$CPUBIND_SHIM/calls"
     else
-        says 0 "prefer:$node" "$CPUBIND" run --npu 0 -- cat /proc/self/numa_maps
+        says 0 "prefer:$node" "$CPUBIND" run --device npu0 -- cat /proc/self/numa_maps
     fi
 }
 check "run prefers the memory of the node" prefers_a_node
@@ -90,29 +90,29 @@ in_narrow_cpuset() { # command ...
 
 # The statuses of cpubind itself are not those of the command.
 has_statuses_of_its_own() {
-    refuses 125 "(exit status 1 of cpubind)" run --npu 8 -- true &&
+    refuses 125 "(exit status 1 of cpubind)" run --device npu8 -- true &&
         refuses 125 "(exit status 2 of cpubind)" run --nonsense &&
-        refuses 125 "(exit status 3 of cpubind)" "$CPUBIND" run --root "$out/none" --npu 0 -- \
+        refuses 125 "(exit status 3 of cpubind)" "$CPUBIND" run --root "$out/none" --device npu0 -- \
             true &&
-        says 125 "" run --npu 8 --json -- true &&
+        says 125 "" run --device npu8 --json -- true &&
         json .error.text | grep -qF "(exit status 1 of cpubind)" &&
-        in_narrow_cpuset refuses 125 "(exit status 4 of cpubind)" run --npu 0 -- true &&
-        says 1 "" run --npu 0 -- false && says 0 "Usage: cpubind run" "$CPUBIND" run --help
+        in_narrow_cpuset refuses 125 "(exit status 4 of cpubind)" run --device npu0 -- true &&
+        says 1 "" run --device npu0 -- false && says 0 "Usage: cpubind run" "$CPUBIND" run --help
 }
 check "run: its own exit statuses are 125 to 127" has_statuses_of_its_own
 "$CPUBIND" restore --all --quiet
 
 # shellcheck disable=SC2016
 starts_unbound() {
-    says 0 "started unbound, E=1 F=" run --npu 8 --or-unbound --env E=1 --env 'F={main}' \
+    says 0 "started unbound, E=1 F=" run --device npu8 --or-unbound --env E=1 --env 'F={main}' \
         -- sh -c 'echo "started unbound, E=$E F=$F"' &&
         said "the command is started without being bound" && said "--env F={main}: not set" &&
-        no_record && says 7 "" run --npu 8 --or-unbound -- sh -c 'exit 7' &&
-        says 0 "{x" run --npu 8 --or-unbound --env 'E={x' -- sh -c 'echo "$E"' &&
-        says 127 "cannot be run" run --npu 8 --or-unbound -- "$out/no-such-command" &&
-        in_narrow_cpuset says 0 "all is as before" run --npu 0 --or-unbound -- true &&
+        no_record && says 7 "" run --device npu8 --or-unbound -- sh -c 'exit 7' &&
+        says 0 "{x" run --device npu8 --or-unbound --env 'E={x' -- sh -c 'echo "$E"' &&
+        says 127 "cannot be run" run --device npu8 --or-unbound -- "$out/no-such-command" &&
+        in_narrow_cpuset says 0 "all is as before" run --device npu0 --or-unbound -- true &&
         says 125 "(exit status 2 of cpubind)" run --or-unbound -- true &&
-        says 0 "bound on $main" run --npu 0 --or-unbound --env 'M={main}' -- \
+        says 0 "bound on $main" run --device npu0 --or-unbound --env 'M={main}' -- \
             sh -c 'echo "bound on $M"'
 }
 check "run --or-unbound starts the command after a refusal" starts_unbound
@@ -146,7 +146,7 @@ every_mask_is() { # CPUs
 # shellcheck disable=SC2086
 puts_back_without_a_command() { # command, exit status
     rm -f "${CPUBIND_SHIM:-/nowhere}"/[0-9]*
-    says "$2" "$1" "$CPUBIND" run $host --memory none --npu 0 -- "$1" && said "cannot be run" &&
+    says "$2" "$1" "$CPUBIND" run $host --memory none --device npu0 -- "$1" && said "cannot be run" &&
         no_record && { [ -z "$CPUBIND_SHIM" ] || every_mask_is "$all"; }
 }
 check "run: no such command: exit 127, and the binding is undone" \

@@ -64,7 +64,7 @@ is_not_asked() { # argument of verify ...
     says 0 "" "$CPUBIND" verify --all --json "$@" && has .service.pid ""
 }
 check "a snapshot is not asked of it" is_not_asked --root "$host"
-check "nor is a device that is named" is_not_asked --pci 0000:01:00.0
+check "nor is a device that is named" is_not_asked --device 0000:01:00.0
 chmod 777 /run/cpubind
 check "a socket that others could have made is not asked" is_not_asked
 chmod 755 /run/cpubind

@@ -31,7 +31,7 @@ nobody_is_let_go() {
 # shellcheck disable=SC2016
 a_worker_below_a_bound_process() {
     settings "respect-masks = yes" && start_service || return 1
-    "$CPUBIND" run --pci 0000:01:00.0 -- sh -c '"$0" 3</dev/nvidia7 5</dev/nvidia-uvm &
+    "$CPUBIND" run --device 0000:01:00.0 -- sh -c '"$0" 3</dev/nvidia7 5</dev/nvidia-uvm &
         echo $! >"$1"; wait' "$program" "$out/child" 2>"$out/run.err" &
     third=$!
     becomes test -s "$out/child" && child=$(cat "$out/child") && becomes is_on "$child" "$b" &&
@@ -72,7 +72,7 @@ it_stays_let_go() {
 check "it stays let go after a reload, a restart and a crash" it_stays_let_go
 
 apply_takes_it_again() {
-    says 0 "" "$CPUBIND" apply --pid "$first" --pci 0000:01:00.0 --memory none &&
+    says 0 "" "$CPUBIND" apply --pid "$first" --device 0000:01:00.0 --memory none &&
         is_on "$first" "$a" && becomes logged \
             "process $first (worker), gpu0: bound by another" &&
         move_to "$b" "$first" && becomes is_on "$first" "$a" && nobody_is_let_go
@@ -81,7 +81,7 @@ check "apply --pid takes it again, and the service watches it" apply_takes_it_ag
 
 # apply --thread has put it elsewhere than the plan does: it is watched there.
 adopted_is_not_moved() {
-    says 0 "" "$CPUBIND" apply --pid "$first" --pci 0000:01:00.0 --memory none \
+    says 0 "" "$CPUBIND" apply --pid "$first" --device 0000:01:00.0 --memory none \
         --thread "worker=$b" && is_on "$first" "$b" && stays is_on "$first" "$b" &&
         move_to "$a" "$first" && becomes is_on "$first" "$b" && restart_service TERM &&
         stays is_on "$first" "$b" && is_on "$second" "$b"
@@ -89,7 +89,7 @@ adopted_is_not_moved() {
 check "a process that was bound with options stays where they put it" adopted_is_not_moved
 
 a_run_process_is_adopted() {
-    "$CPUBIND" run --pci 0000:02:00.0 --memory none -- "$program" >"$out/other" &
+    "$CPUBIND" run --device 0000:02:00.0 --memory none -- "$program" >"$out/other" &
     third=$!
     # Its name is that of cpubind until it becomes the worker.
     becomes grep -q "process $third (.*): bound by another cpubind, and watched" \
@@ -105,11 +105,11 @@ check "a process of run is watched as it is bound, after a crash too" a_run_proc
 
 # The same process number binds itself twice.
 check "run below run is not locked out" says 0 "Cpus_allowed_list:	$b" "$CPUBIND" run \
-    --pci 0000:01:00.0 -- "$CPUBIND" run --pci 0000:02:00.0 -- cat /proc/self/status
+    --device 0000:01:00.0 -- "$CPUBIND" run --device 0000:02:00.0 -- cat /proc/self/status
 
 apply_without_a_worker() {
     start_sleeper &&
-        says 0 "" "$CPUBIND" apply --pid "$sleeper" --pci 0000:02:00.0 --memory none &&
+        says 0 "" "$CPUBIND" apply --pid "$sleeper" --device 0000:02:00.0 --memory none &&
         is_on "$sleeper" "$b" && becomes logged "process $sleeper (sleep): bound by another" &&
         says 0 "put back" "$CPUBIND" restore --pid "$sleeper" &&
         stays is_on "$sleeper" "$before" &&
@@ -129,7 +129,7 @@ restore_all_lets_go_of_all() {
 check "restore --all lets go of all, and the service goes on" restore_all_lets_go_of_all
 
 one_is_taken_from_all() {
-    says 0 "" "$CPUBIND" apply --pid "$first" --pci 0000:01:00.0 --memory none &&
+    says 0 "" "$CPUBIND" apply --pid "$first" --device 0000:01:00.0 --memory none &&
         is_on "$first" "$a" && restart_service TERM && becomes logged "process $first" &&
         move_to "$b" "$first" && becomes is_on "$first" "$a" && is_on "$second" "$before"
 }
@@ -167,7 +167,7 @@ users_apply_their_own() {
     as_user 0 "process $second: bound by the service" apply --pid "$second" &&
         is_on "$second" "$b" && stays is_on "$second" "$b" &&
         as_user 0 "put back by the service" restore --pid "$second" &&
-        as_user 0 "" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
+        as_user 0 "" apply --pid "$second" --device 0000:02:00.0 --memory none &&
         is_on "$second" "$b" && [ -e "/run/user/65534/cpubind/$second.record" ] &&
         as_user 0 "process $second: put back" restore --pid "$second" &&
         stays is_on "$second" "$before"
@@ -186,7 +186,7 @@ users_words_last_over_a_restart() {
         restart_service $signal && both_are_bound && move_to "$a" "$second" &&
             becomes is_on "$second" "$b" || return 1
     done
-    as_user 0 "" apply --pid "$second" --pci 0000:02:00.0 --memory none --thread "worker=$a" ||
+    as_user 0 "" apply --pid "$second" --device 0000:02:00.0 --memory none --thread "worker=$a" ||
         return 1
     for signal in TERM KILL; do
         restart_service $signal && becomes is_on "$first" "$a" && stays is_on "$second" "$a" &&
@@ -205,13 +205,13 @@ no_service_answers_users() {
             wait "$service" 2>"$out/other"
             words='has ended and left its socket'
         fi
-        for command in restore "apply --pci 0000:02:00.0 --memory none"; do
+        for command in restore "apply --device 0000:02:00.0 --memory none"; do
             # shellcheck disable=SC2086
             as_user 1 "$words" $command --pid "$second" &&
                 grep -q "another cpubind is at work on\|bound already by another user, whose record is /run/cpubind/" "$out/err" &&
                 is_on "$second" "$b" || return 1
         done
-        as_user 0 "$words" run --pci 0000:02:00.0 --memory none -- true || return 1
+        as_user 0 "$words" run --device 0000:02:00.0 --memory none -- true || return 1
         [ $signal = KILL ] || kill -CONT "$service"
     done
     start_service && both_are_bound && nobody_is_let_go
@@ -223,7 +223,7 @@ users_leave_others_alone() {
             --pid "$first" || return 1
     done
     is_on "$first" "$a" && as_user 1 "on record of root" restore --all && is_on "$first" "$a" &&
-        says 0 "" "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
+        says 0 "" "$CPUBIND" apply --pid "$second" --device 0000:02:00.0 --memory none &&
         as_user 0 "" verify --all --json && has '.workers[0].pid' "$second" &&
         has '.workers[1].pid' ""
 }
@@ -276,8 +276,8 @@ a_stopped_service_is_found_out() {
         says 4 "the service (process $service) keeps process $first bound and $words" \
             "$CPUBIND" restore --pid "$first" && said "systemctl restart cpubind" &&
         is_on "$first" "$a" && says 0 "$words: it is stopped or hangs" \
-        "$CPUBIND" run --pci 0000:01:00.0 -- true &&
-        says 4 "$words" "$CPUBIND" apply --pid "$first" --pci 0000:01:00.0 --memory none &&
+        "$CPUBIND" run --device 0000:01:00.0 -- true &&
+        says 4 "$words" "$CPUBIND" apply --pid "$first" --device 0000:01:00.0 --memory none &&
         [ "$(cut -d ' ' -f 3 <"/proc/$service/stat")" = T ]
     result=$?
     "$CPUBIND" status --json >"$out/said" 2>"$out/err"
@@ -338,7 +338,7 @@ doubles_are_found_out() {
         [ $kind = closes ] || words='does not answer: it is stopped or hangs'
         start_double $kind service && becomes says 0 "$words" "$CPUBIND" restore --pid "$first" &&
             is_on "$first" "$before" &&
-            becomes says 0 "$words" "$CPUBIND" run --pci 0000:01:00.0 -- true &&
+            becomes says 0 "$words" "$CPUBIND" run --device 0000:01:00.0 -- true &&
             kill -0 "$double" && end_worker "$double" || return 1
         if has_user; then
             start_double $kind users && becomes as_user 1 "$words" restore --pid "$second" &&

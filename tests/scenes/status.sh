@@ -47,7 +47,7 @@ pid_on() { # NPU
 }
 
 bind_npu() { # NPU
-    "$CPUBIND" apply --root "$host" --allowed "$all" --pid "$(pid_on "$1")" --npu "$1" \
+    "$CPUBIND" apply --root "$host" --allowed "$all" --pid "$(pid_on "$1")" --device "npu$1" \
         --memory none --quiet
 }
 
@@ -185,13 +185,13 @@ names_ways_out() {
         env PATH=/nowhere "$CPUBIND" status --device-type a3 --json &&
         says 3 "who runs is not known: npu-smi info: it is not there" env PATH=/nowhere \
             "$CPUBIND" \
-            status --npus 0-3 --total 4 --device-type a3 --allowed 0-1 && said '4 devices'
+            status --devices npu0-3 --total 4 --device-type a3 --allowed 0-1 && said '4 devices'
 }
 check "without npu-smi the NPUs can be named" names_ways_out
 
 # -- Which NPU a process has -----------------------------------------------------
 
-# Without --npu the NPU is found; of two processes of an NPU each has a part of the pool.
+# Without --device the NPU is found; of two processes of an NPU each has a part of the pool.
 finds_the_npu() {
     of_7=$(pid_on 7)
     start_sleeper || return 1
@@ -205,7 +205,7 @@ finds_the_npu() {
             "$CPUBIND" verify "$@" --pid "$sleeper" && use_npu "$of_7" 8 &&
         says 1 "it uses 2 devices, and a process is bound to one; name" "$CPUBIND" apply "$@" \
             --pid "$of_7" && says 0 "NPU7: main=[142 " "$CPUBIND" apply "$@" --pid "$of_7" \
-                --npu 7 &&
+                --device npu7 &&
         rm -r "$list/$of_7-0-dev-8" && start_worker_of 7 &&
         says 0 "NPU7: main=[151 " "$CPUBIND" apply "$@" --pid "$worker" &&
         says 0 "npu7" "$CPUBIND" verify --pid "$worker" --memory none

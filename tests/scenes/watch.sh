@@ -7,8 +7,8 @@
 use_npus
 
 one_at_a_time() {
-    start_watch --npu 0 && becomes watched "process $worker" &&
-        refuses 1 "another cpubind is at work on process $worker" apply --npu 5 &&
+    start_watch --device npu0 && becomes watched "process $worker" &&
+        refuses 1 "another cpubind is at work on process $worker" apply --device npu5 &&
         said "it is process $watcher; " &&
         says 0 "as it should be" verify && is_on "$worker" $main
     result=$?
@@ -21,7 +21,7 @@ check_worker "one cpubind at a time works on a process" one_at_a_time
 
 restore_ends_a_watch() {
     for signal in CONT STOP; do
-        start_watch --npu 0 && becomes watched "process $worker" && kill -$signal "$watcher" &&
+        start_watch --device npu0 && becomes watched "process $worker" && kill -$signal "$watcher" &&
             says 0 "put back" restore && all_is_free || return 1
         wait "$watcher"
         [ $? -eq 143 ] || return 1 # SIGTERM
@@ -38,7 +38,7 @@ acl_thread_was_moved() {
 }
 
 catches_new_threads_and_drift() {
-    start_watch --npu 0 && becomes is_on "$worker" $main && kill -USR1 "$worker" &&
+    start_watch --device npu0 && becomes is_on "$worker" $main && kill -USR1 "$worker" &&
         becomes thread_named late_thread &&
         kill -USR1 "$worker" && becomes is_at late_thread $main &&
         becomes is_at acl_thread $acl &&
@@ -51,7 +51,7 @@ check_worker "--watch catches new threads and drift" catches_new_threads_and_dri
 
 watch_ends_with_the_process() {
     # One that ends while it is bound is another case: nothing is watched then.
-    start_watch --npu 0 --quiet && becomes is_on "$worker" $main &&
+    start_watch --device npu0 --quiet && becomes is_on "$worker" $main &&
         becomes says 0 "as it should be" verify || return 1
     end_worker
     wait "$watcher" && cat "$out/watched" && [ "$(wc -l <"$out/watched")" -eq 3 ] &&

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A process of this machine can be bound with the plan of such a host:
-#   --npu 0 --scope own --strategy global_slice --allowed "$own_cpu" --any-arch
+#   --device npu0 --scope own --strategy global_slice --allowed "$own_cpu" --any-arch
 
 # Makes the folder; sets own_cpu to the first CPU that this process may use.
 make_own_host() { # folder

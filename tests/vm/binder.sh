@@ -23,7 +23,7 @@ start_sharing_worker() { # logic id
 
 watch_worker() { # logic id
     npu "$1"
-    cpubind apply --pid "$pid" --npu "$1" --memory none --watch 1 >"/run/watched.$1" 2>&1 &
+    cpubind apply --pid "$pid" --device "npu$1" --memory none --watch 1 >"/run/watched.$1" 2>&1 &
     echo $! >"/run/watcher.$1"
     check_soon "a watch has bound the worker of NPU $1" grep -q "process $pid" "/run/watched.$1"
 }
@@ -282,7 +282,7 @@ heir_restores() {
     worker 4 4 3 $weights >/run/ready.dead 2>&1 &
     dead=$!
     while ! grep -q ready /run/ready.dead; do sleep 0.2; done
-    exits 0 cpubind apply --pid $dead --npu 3 --memory none || return 1
+    exits 0 cpubind apply --pid $dead --device npu3 --memory none || return 1
     kill $dead
     wait $dead 2>/dev/null
     exits 0 apply_npu 3 --exclude 24-25 && restores_all
@@ -291,7 +291,7 @@ heir_restores() {
 # Two workers of one NPU: the first restore leaves the interrupts to the other worker.
 second_user_keeps_irqs() {
     npu 3
-    exits 0 apply_npu 3 && exits 0 cpubind apply --pid "$other" --npu 3 --memory none ||
+    exits 0 apply_npu 3 && exits 0 cpubind apply --pid "$other" --device npu3 --memory none ||
         return 1
     npu 3
     exits 0 cpubind restore --pid "$pid" && own_irqs_are_right 3 && restores_all

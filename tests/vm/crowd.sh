@@ -52,7 +52,7 @@ rank_succeeded() { # logic id, number
 }
 
 bind_rank() {
-    cpubind apply --pid "$rank" --npu "$i" --rules near --processes 2 --index "$k" --memory none
+    cpubind apply --pid "$rank" --device "npu$i" --rules near --processes 2 --index "$k" --memory none
 }
 
 restore_rank() {

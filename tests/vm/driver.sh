@@ -38,7 +38,7 @@ driver_is_right() { # logic id ...
 
 bind_driver() { # logic id
     npu "$1"
-    exits 0 cpubind apply --pid "$pid" --npu "$1" --memory none
+    exits 0 cpubind apply --pid "$pid" --device "npu$1" --memory none
 }
 
 # Both are drift, which a second apply puts right.

@@ -310,7 +310,7 @@ apply_npu() { # logic id, more options
     id=$1
     shift
     npu "$id"
-    cpubind apply --pid "$pid" --npu "$id" --memory-time 300 "$@"
+    cpubind apply --pid "$pid" --device "npu$id" --memory-time 300 "$@"
 }
 
 # Starts all applies at the same time; each must exit with 0.
@@ -401,7 +401,7 @@ restore_all() {
 run_bound() { # logic id, command ...
     id=$1
     shift
-    cpubind run --npu "$id" -- "$@" >/run/said 2>/run/complained &
+    cpubind run --device "npu$id" -- "$@" >/run/said 2>/run/complained &
     child=$!
     wait $child
     got=$?
@@ -440,7 +440,7 @@ inside() { # command ...; runs in the cpuset of the worker of NPU 1
 is_refused() { # how cpubind is started
     npu 1
     threads "$pid" >/run/confined.before
-    exits 1 "$@" cpubind apply --pid "$pid" --npu 1 || return 1
+    exits 1 "$@" cpubind apply --pid "$pid" --device npu1 || return 1
     threads "$pid" | diff /run/confined.before -
 }
 
@@ -453,7 +453,7 @@ is_planned_inside() { # how cpubind is started
     release=$(sed 's/.*"release": "\([^"]*\)".*/\1/; /"release": null/s/.*/'"$main/" \
         /run/inside)
     cat /run/inside /run/said
-    exits 0 "$@" cpubind apply --pid "$pid" --npu 1 && threads_run_on 1 &&
+    exits 0 "$@" cpubind apply --pid "$pid" --device npu1 && threads_run_on 1 &&
         no_thread_runs_beyond 47
     right=$?
     exits 0 cpubind restore --pid "$pid" && return $right
@@ -498,7 +498,7 @@ apply_twice() {
 kill_half_way() {
     npu 5
     for moment in 0.1 0.3 0.5 0.7 0.9 1.2 1.5 2 3; do
-        cpubind apply --pid "$pid" --npu 5 >/run/said 2>&1 &
+        cpubind apply --pid "$pid" --device npu5 >/run/said 2>&1 &
         killed=$!
         sleep $moment
         kill -9 $killed 2>/dev/null

@@ -40,7 +40,7 @@ is_placed() { # CPUs, policy, words or "-", command ...
 
 # $address is that of a device, by npu.
 lists() { # option ...
-    cpubind run --numa-bind --pci "$address" "$@"
+    cpubind run --numa-bind --device "$address" "$@"
 }
 
 # In a cpuset with these CPUs and memory nodes, all if "-".
@@ -74,7 +74,7 @@ each_row_is_placed() {
 }
 
 restores_numa() {
-    cpubind run --numa-bind --pci "$address" --numa-bind-nodes 6 --index 0 -- sleep 100000 \
+    cpubind run --numa-bind --device "$address" --numa-bind-nodes 6 --index 0 -- sleep 100000 \
         >/run/said 2>&1 &
     pid=$!
     becomes grep -q '^Name:.*sleep' "/proc/$pid/status" || return 1
@@ -97,7 +97,7 @@ numa() {
         npu "$i"
         check "device $address: its node $near is found" is_placed \
             "$((near * 8))-$((near * 8 + 7))" "bind:$near" - \
-            cpubind run --numa-bind --pci "$address" --index 0
+            cpubind run --numa-bind --device "$address" --index 0
     done
     npu 3
     check "without lists it is the plan" is_placed "$main" "prefer:$memory" - \
@@ -110,21 +110,21 @@ CPUs of a list, memory of their node|48-51|bind:6|-|lists --numa-bind-cpus 0-3 4
 CPUs of two nodes, memory of both|6-9|bind:0-1|-|lists --numa-bind-cpus 6-9 --index 0
 CPUs of a list, memory of a listed node|0-3|bind:2|-|lists --numa-bind-nodes 2 --numa-bind-cpus 0-3 --index 0
 memory preferred|56-63|prefer:7|-|lists --numa-bind-nodes 7 --memory prefer --index 0
-an ordinary user|16-23|bind:2|-|seen_by user cpubind run --numa-bind --pci $address --numa-bind-nodes 2 --index 0
+an ordinary user|16-23|bind:2|-|seen_by user cpubind run --numa-bind --device $address --numa-bind-nodes 2 --index 0
 a narrow cpuset: the allowed CPUs of the node|20-23|bind:2|-|in_cpuset 20-27 - lists --numa-bind-nodes 2 --index 0
 two ranks share what the cpuset has of the node|22-23|bind:2|-|in_cpuset 20-27 - lists --numa-bind-nodes 2 2 --index 1
-the node of a device without allowed CPUs|0-7|default|the command is started without being bound|in_cpuset 0-7 - cpubind run --numa-bind --pci $address --index 0
+the node of a device without allowed CPUs|0-7|default|the command is started without being bound|in_cpuset 0-7 - cpubind run --numa-bind --device $address --index 0
 a cpuset without the memory of the node|16-23|default|falling back to CPU-only binding|in_cpuset - 0-1 lists --numa-bind-nodes 2 --index 0
-bind refused: preferred|32-39|prefer:4|falling back to soft preferred policy. Add --cap-add SYS_NICE|deny bind_policy cpubind run --numa-bind --pci $address --numa-bind-nodes 4 --index 0
-bind and preferred refused: CPUs alone|32-39|default|falling back to CPU-only binding|deny bind_policy,preferred_policy cpubind run --numa-bind --pci $address --numa-bind-nodes 4 --index 0
-the mask refused|$everywhere|default|the command is started without being bound|deny sched_setaffinity cpubind run --numa-bind --pci $address --numa-bind-nodes 4 --index 0
+bind refused: preferred|32-39|prefer:4|falling back to soft preferred policy. Add --cap-add SYS_NICE|deny bind_policy cpubind run --numa-bind --device $address --numa-bind-nodes 4 --index 0
+bind and preferred refused: CPUs alone|32-39|default|falling back to CPU-only binding|deny bind_policy,preferred_policy cpubind run --numa-bind --device $address --numa-bind-nodes 4 --index 0
+the mask refused|$everywhere|default|the command is started without being bound|deny sched_setaffinity cpubind run --numa-bind --device $address --numa-bind-nodes 4 --index 0
 END
     check "a node without allowed CPUs is refused" is_not_started \
         "has no CPU cores allowed by the current affinity" \
         in_cpuset 20-27 - lists --numa-bind-nodes 5 --index 0
     rmdir $numa_group
     check "the mask refused: the command does not start" is_not_started sched_setaffinity \
-        deny sched_setaffinity cpubind run --numa-bind --pci "$address" \
+        deny sched_setaffinity cpubind run --numa-bind --device "$address" \
         --numa-bind-nodes 4 --index 0 --strict
     check "verify and restore work from the record" restores_numa
     check "restore --all puts back what the ended command of the plan used" \

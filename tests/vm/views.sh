@@ -205,7 +205,7 @@ has_host_pid() { # view, logic id
 
 binds_inside() { # view, logic id
     look_up "$1" "$2"
-    exits 0 seen_by "$1" cpubind apply --pid "$inner" --npu "$2" --memory-time 300 &&
+    exits 0 seen_by "$1" cpubind apply --pid "$inner" --device "npu$2" --memory-time 300 &&
         threads_are_right "$phy" &&
         pages_are_right "$phy"
 }

@@ -131,7 +131,7 @@ def fix():
 
 
 def apply():
-    words = ["apply", "--pid", draw.choice(live).pid, "--npu", "0", "--allowed", "0-191",
+    words = ["apply", "--pid", draw.choice(live).pid, "--devices", "npu0", "--allowed", "0-191",
              "--memory", "none", "--irqbalance", draw.choice(["leave", "ban", "ban"])]
     return words + draw.choice([[], ["--thread", "pt_*=150"], ["--thread", "pt_b=leave"],
                                 ["--exclude", "144-145"], ["--exclude", "144-145"]])
