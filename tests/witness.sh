@@ -108,10 +108,10 @@ scene() { # command
     . tests/support/own_host.sh
     CPUBIND=$1
     make_own_host "$out/host" || return 1
-    options="--root $out/host --device npu0 --scope own --strategy global_slice --rules reference --any-arch"
+    options="--root $out/host --device npu0 --scope own --strategy global_slice --rules reference -o any-arch=yes"
     start_worker acl_thread release_thread || return 1
     for line in "apply --pid $worker --memory none --allowed $own_cpu $options" "verify --pid $worker" \
-        "status --root $out/host --json" "apply --all --root $out/host --any-arch --memory none" \
+        "status --root $out/host --json" "apply --all --root $out/host -o any-arch=yes --memory none" \
         "verify --all --json" "restore --pid $worker" "restore --all" "verify --pid $worker"; do
         echo "== $line"
         # shellcheck disable=SC2086

@@ -198,7 +198,7 @@ typedef struct api_options {
     cpubind_irqbalance_action irqbalance;
     int32_t watch_ms;         /* 0: do not watch */
     int respects_masks;       /* --all: leave processes alone that bind themselves */
-    int keeps_others;         /* --others keep */
+    int keeps_others;         /* others = keep */
     int tree;                 /* --tree: a process and all below it */
     cpubind_pci_request topo; /* of topo, without its functions */
     int32_t n_choose;         /* how many devices a job is to ask for; 0: not asked for */
@@ -237,8 +237,8 @@ typedef struct api_options {
     const char *arg[API_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
     int n_arg;
     /* The settings of the host (settings.h), by the row of api_keys: as bits the keys that an
-     * option has said, and those that counted; of the file the last value of each, or NULL. */
-    uint64_t given, counted;
+     * option has said, or -o, and those that counted; the last value of each, or NULL. */
+    uint64_t given, said, counted;
     char *conf_text, *conf_value[API_MAX_KEYS];
     int settings_status; /* run: why there are none; else 0 */
     int help, version;   /* with one of them, no other option is checked; help 2: -h */
@@ -695,7 +695,7 @@ int32_t api_unit_of(const api_planned *planned, const api_options *options);
  * ARM where api_check_arch does. As api_plan_bound. */
 int api_aim_bound(const api_options *options, api_bound *bound, int32_t unit, api_text *why);
 
-/* Refuses a machine that is not ARM, unless --any-arch is given. Returns the
+/* Refuses a machine that is not ARM, unless any-arch is set. Returns the
  * status; the reason is bound->planned.problem.
  *   in       bound->live is open */
 int api_check_arch(const api_options *options, api_bound *bound);

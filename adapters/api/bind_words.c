@@ -201,7 +201,7 @@ static void warn_irqs(const listener *to, const cpubind_outcomes *report)
         warn(to, cpubind_no_irq_word(report->no_irq), &text);
     } else if (report->irqbalance_runs) {
         api_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
-                       "--irqbalance ban");
+                       "-o irqbalance=ban");
         warn(to, "irqbalance", &text);
     }
 }
@@ -221,8 +221,8 @@ void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay sta
         [CPUBIND_STAY_HIDDEN] =
             ("the kernel does not find them: Linux 6.1 to 6.4 hide pages that NUMA balancing "
              "has marked, and pages without access"),
-        [CPUBIND_STAY_LIMIT] = "moving them would exceed --memory-limit",
-        [CPUBIND_STAY_TIME] = "moving them takes longer than --memory-time allows",
+        [CPUBIND_STAY_LIMIT] = "moving them would exceed memory-limit",
+        [CPUBIND_STAY_TIME] = "moving them takes longer than memory-time allows",
         [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
     if (why[stay])
         api_add(to, "%s", why[stay]);

@@ -35,6 +35,11 @@
 /* That plan one device or several; those that bind take one. */
 #define SEVERAL (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
 
+/* Options of a plan that all other commands read from the settings; and those that people give
+ * to a worker. */
+#define SHOWN (API_PLAN | API_CAPTURE | API_CASE | API_BIND_CALL)
+#define TYPED (SHOWN | API_APPLY | API_RUN)
+
 /* Calls that take functions of the bus by address and by class, too. */
 #define FUNCTION_CALLS (API_TOPO_CALL | API_PLAN_CALL | API_BIND_CALL)
 
@@ -346,6 +351,22 @@ static int read_index(const api_reading *r, const char *text)
     if (!read_number(text, &r->options->request.process))
         return wrong(r, "--index is not the number of a process, from 0 on", text);
     r->options->has_index = 1;
+    return 1;
+}
+
+/* A setting, or else the columns of a table, or the folder of a captured host. */
+static int read_output(const api_reading *r, const char *text)
+{
+    api_options *o = r->options;
+    char *word = r->argv[*r->next - 1];
+    if (api_is_setting(text) && api_takes_settings((int)o->command))
+        return api_add_setting(o, word + (text - word), r->why);
+    if (o->command == API_CAPTURE)
+        o->output = text;
+    else if (o->command & (API_PLAN | API_TOPO | API_STATUS | API_LIST))
+        o->columns = text;
+    else
+        return wrong(r, "-o takes a setting, such as -o keep=4", text);
     return 1;
 }
 
@@ -772,6 +793,8 @@ static int read_metric_log(const api_reading *r, const char *text)
         .what = its_what, AT(member))
 #define STORE_AT(name, value, group, first, commands, member, its_letter, text)                \
     ROW(name, value, group, first, commands, text, .letter = its_letter, AT(member))
+#define READ_AT(name, value, group, first, commands, reader, its_letter, text)                 \
+    ROW(name, value, group, first, commands, text, .letter = its_letter, .read = reader)
 #define TEXT(name, value, group, first, commands, member, text)                                \
     ROW(name, value, group, first, commands, text, AT(member))
 #define FLAG(name, group, first, commands, member, text)                                       \
@@ -786,8 +809,8 @@ const char *const api_group_titles[] = {
 /* In the order of the help. Rows of one name are of different commands. */
 const api_option api_option_rows[] = {
     /* What one command alone has */
-    STORE_AT("output", "DIR", COMMAND, API_CAPTURE, API_CAPTURE, output, 'o',
-             "a new folder; or a file, NAME.host or NAME.host.gz"),
+    READ_AT("output", "DIR", COMMAND, API_CAPTURE, API_CAPTURE, read_output, 'o',
+            "a new folder; or a file, NAME.host or NAME.host.gz"),
     TEXT("name", "NAME", COMMAND, API_CAPTURE, API_CAPTURE, name,
          "the name of the host (default: that of DIR)"),
     FLAG("redact", COMMAND, API_CAPTURE, API_CAPTURE, redact,
@@ -902,17 +925,17 @@ const api_option api_option_rows[] = {
     TEXT("db", "FILE", HOST, CHANGING, API_ACCEPT | API_REMOVE | API_RENAME, db,
          "the corpus that is changed"),
     /* The plan */
-    READ("rules", "RULES", PLAN, API_PLAN, CASE | API_STATUS, choose_rules,
+    READ("rules", "RULES", PLAN, API_PLAN, TYPED, choose_rules,
          "near (default): devices take whole cores in turns; or reference: as vllm-ascend. All "
          "workers "
          "of a host need the same"),
-    READ("keep", "N|LIST", PLAN, API_PLAN, CASE | WORKERS, read_keep,
+    READ("keep", "N|LIST", PLAN, API_PLAN, TYPED, read_keep,
          "CPUs for the host: N of each node, or a list such as 0-3 (of CPU 4 alone: 4,)"),
-    READ("exclude", "LIST", PLAN, 0, CASE | WORKERS, read_exclude,
+    READ("exclude", "LIST", PLAN, 0, TYPED, read_exclude,
          "CPUs that are left out of every pool"),
     READ("allowed", "LIST", PLAN, 0, CASE | WORKERS, read_allowed,
          "CPUs, such as 0-95, in place of those of this process"),
-    WORD("scope", "SCOPE", PLAN, 0, CASE, scopes, request.scope,
+    WORD("scope", "SCOPE", PLAN, 0, TYPED, scopes, request.scope,
          "whose the allowed CPUs are. cpuset: all devices of the host share them. host: pools "
          "are cut from all online CPUs, then each to the allowed ones. own: they are those of "
          "this container alone. auto (default): own with DRA_CPUSET_* or a quota of exactly so "
@@ -922,15 +945,14 @@ const api_option api_option_rows[] = {
            "N processes drive each device and share its pool"),
     READ("index", "I", PLAN, 0, CASE, read_index,
          "which of --processes this one is, from 0 on; with --numa-bind its rank"),
-    READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | API_MEASURE | LIVE_CALLS,
-         read_roles,
+    READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | API_BIND_CALL, read_roles,
          "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
          "(default: 0,1,0,0)"),
     WORD(
-        "reach", "WHERE", PLAN, 0, CASE | WORKERS, reaches, request.reach,
+        "reach", "WHERE", PLAN, 0, SHOWN, reaches, request.reach,
         "near: how far a pool may be from its device. socket: on the nearest nodes of its "
         "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
-    WORD("overlap", "POLICY", PLAN, 0, CASE | WORKERS, overlaps, request.overlap,
+    WORD("overlap", "POLICY", PLAN, 0, SHOWN, overlaps, request.overlap,
          "CPUs that two devices would share by the reference: resolve (default), keep or "
          "refuse"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
@@ -943,23 +965,23 @@ const api_option api_option_rows[] = {
     /* NPUs */
     READ("npu", "N", NPUS, 0, API_PLAN_CALL | API_BIND_CALL, read_npu, NULL),
     READ("npus", "LIST", NPUS, 0, API_PLAN_CALL | API_BIND_CALL, read_npu, NULL),
-    NUMBER("total", "N", NPUS, 0, CASE | WORKERS, request.total, 1, CPUBIND_MAX_DEVICES,
+    NUMBER("total", "N", NPUS, 0, SHOWN, request.total, 1, CPUBIND_MAX_DEVICES,
            "the number of NPUs of the host",
            "the number of NPUs of the host, where no input tells"),
-    READ("device-type", "TYPE", NPUS, 0, CASE | WORKERS, choose_type,
-         "%, or a chip, such as 910B"),
-    WORD("facts", "FROM", NPUS, 0, CASE | WORKERS, origins, request.origin,
+    READ("device-type", "TYPE", NPUS, 0, SHOWN, choose_type, "%, or a chip, such as 910B"),
+    WORD("facts", "FROM", NPUS, 0, SHOWN, origins, request.origin,
          "which inputs name the NPUs: %"),
-    READ("strategy", "NAME", NPUS, 0, CASE | WORKERS, choose_strategy,
+    READ("strategy", "NAME", NPUS, 0, SHOWN, choose_strategy,
          "auto (default): that of the product. global_slice: equal slices of the allowed CPUs. "
          "topo_affinity: the CPUs near an NPU, and those of the next node. cluster: 8 cores"),
     /* What is bound, and how */
-    READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | WORKERS | LIVE_CALLS, read_wish,
+    READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_APPLY | API_RUN | API_BIND_CALL,
+         read_wish,
          "the threads of a name go to " API_ROLE_WORDS
          "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
          "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
          "fits counts, before the names that cpubind knows"),
-    WORD("threads", "SET", BINDING, 0, API_PLAN | WORKERS | LIVE_CALLS, thread_sets, threads,
+    WORD("threads", "SET", BINDING, 0, API_PLAN | API_BIND_CALL, thread_sets, threads,
          "product (default): place all threads whose names cpubind knows. reference: those "
          "that vllm-ascend places. plan --explain threads prints them"),
     READ("memory", "WAY", BINDING, API_APPLY, API_APPLY | API_BIND_CALL, choose_memory,
@@ -972,23 +994,11 @@ const api_option api_option_rows[] = {
          "move memory once, at the start, as apply does: it stays there (default: none)"),
     READ("memory", "none", BINDING, API_VERIFY | API_STATUS, API_VERIFY | API_STATUS,
          choose_memory, "do not look at the memory, which takes long if it is much"),
-    READ("memory-limit", "BYTES", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
-         read_limit, "move at most so much, such as 200G"),
-    NUMBER("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
-           memory_time, 1, 86400, "a number of seconds from 1 to 86400",
-           "move memory for at most so long (default: 5)"),
-    WORD("irqbalance", "WAY", BINDING, 0, BINDERS, irqbalance_ways, irqbalance,
-         "leave it (default), or ban these interrupts from it"),
     READ("watch", "[SECONDS]", BINDING, API_APPLY, API_APPLY, read_watch,
          "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
          "process; with --all new processes, too"),
     READ("watch", "[SECONDS]", BINDING, API_STATUS, API_STATUS, read_watch,
          "look again every SECONDS (default: 1): a line for each change"),
-    FLAG("respect-masks", BINDING, 0, API_APPLY, respects_masks,
-         "--all: leave processes alone that bind themselves"),
-    WORD("others", "WAY", BINDING, 0, API_APPLY, other_ways, keeps_others,
-         "--all: the engine's other processes: leave (default), or keep: to the CPUs of "
-         "--keep"),
     READ("env", "NAME=VALUE", BINDING, API_RUN, API_RUN, read_env,
          "set a variable, such as OMP_NUM_THREADS={threads}. " CPUBIND_ROLE_LIST(
              BRACED) "{pool} stand for lists of CPUs, {threads} for the number of main CPUs, "
@@ -999,8 +1009,6 @@ const api_option api_option_rows[] = {
     FLAG("strict", BINDING, 0, BINDERS, is_strict, "undo all if a part cannot be done"),
     FLAG("force", BINDING, 0, API_APPLY | API_BIND_CALL, is_forced,
          "bind PID 1, a kernel thread or a zombie, too"),
-    FLAG("any-arch", BINDING, 0, BINDERS | API_MEASURE, any_arch,
-         "with --rules reference: not on ARM alone"),
     FLAG("service", BINDING, API_RESTORE, API_RESTORE, ends_service,
          "with --all: end the service of this host first; without it the service runs on, and "
          "leaves them alone"),
@@ -1011,7 +1019,14 @@ const api_option api_option_rows[] = {
          "nodes in place of those of the devices, by rank: 0 0 1 1"),
     READ("numa-bind-cpus", "LIST...", NUMA, 0, API_RUN, read_numa_cpus,
          "CPUs in place of those of the node, by rank: 0-3 4-7"),
-    /* Keys of the settings of the service alone */
+    /* Keys of the settings that no command has an option for; those of calls first */
+    READ("memory-limit", "BYTES", BINDING, 0, API_BIND_CALL, read_limit, NULL),
+    NUMBER("memory-time", "SECONDS", BINDING, 0, API_BIND_CALL, memory_time, 1, 86400,
+           "a number of seconds from 1 to 86400", NULL),
+    WORD("irqbalance", "WAY", BINDING, 0, API_BIND_CALL, irqbalance_ways, irqbalance, NULL),
+    FLAG("any-arch", BINDING, 0, API_BIND_CALL, any_arch, NULL),
+    FLAG("respect-masks", BINDING, 0, 0, respects_masks, NULL),
+    WORD("others", "WAY", BINDING, 0, 0, other_ways, keeps_others, NULL),
     READ("only", "NAME", COMMAND, 0, 0, read_only, NULL),
     READ("except", "NAME", COMMAND, 0, 0, read_except, NULL),
     READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
@@ -1024,8 +1039,12 @@ const api_option api_option_rows[] = {
          "why a pod has its CPUs, and whose are beside them: its uid, name, or namespace/name"),
     TEXT("format", "FORMAT", OUTPUT, API_PLAN | API_REPLAY, API_PLAN | API_REPLAY, format_word,
          "how to print it; the formats are below"),
-    STORE_AT("output", "COLUMN,...", OUTPUT, 0, API_PLAN | API_TOPO | API_STATUS | API_LIST,
-             columns, 'o', "these columns of the table alone, in this order"),
+    READ_AT("output", "COLUMN,...", OUTPUT, 0, API_PLAN | API_TOPO | API_STATUS | API_LIST,
+            read_output, 'o',
+            "these columns of the table alone, in this order. KEY=VALUE: a setting of "
+            "cpubind.conf(5) for this run"),
+    READ_AT("output", "KEY=VALUE", OUTPUT, 0, API_LIVE | API_DOCTOR | API_MEASURE, read_output,
+            'o', "a setting of cpubind.conf(5) for this run"),
     FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
     TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
          "draw the plan as a picture, too; -: print it alone"),

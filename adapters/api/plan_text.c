@@ -187,7 +187,7 @@ static void put_setting(void *ctx, const char *key, const char *value)
 static void put_head(api_out *to, const api_options *options, cpubind_rules rules)
 {
     if (options->counted) {
-        api_put(to, "settings of %s:", API_CONF_PATH);
+        api_put(to, "settings of %s:", options->said ? "-o and " API_CONF_PATH : API_CONF_PATH);
         api_each_setting(options, rules, put_setting, to);
         api_put_text(to, "\n");
     }

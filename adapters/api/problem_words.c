@@ -670,8 +670,9 @@ static void explain_no_npu_smi(const refusal *r, api_text *out)
 static void explain_not_arm(const refusal *r, api_text *out)
 {
     (void)r;
-    api_add(out, "by the rules reference, those of vllm-ascend, only ARM machines are bound, "
-                 "and this is none; use --rules near, or bind it all the same with --any-arch");
+    api_add(out,
+            "by the rules reference, those of vllm-ascend, only ARM machines are bound, "
+            "and this is none; use --rules near, or bind it all the same with -o any-arch=yes");
 }
 
 static void explain_type(const refusal *r, api_text *out)

@@ -30,27 +30,37 @@ static void say_fault(reading_file *f, int32_t offset, const api_text *why)
         f->say(f->ctx, cpubind_text_place(f->text, f->len, offset), why->text);
 }
 
-static void refuse_key(reading_file *f, cpubind_piece key)
+/* Appends that there is no such key, and which are like it. */
+static void refuse_key(const char *key, int32_t len, api_text *why)
 {
     char word[API_MAX_QUOTE] = "";
     api_hint hint = {.word = word};
-    api_text why = {"", 0};
-    memcpy(word, f->text + key.at,
-           (size_t)key.len < sizeof word ? (size_t)key.len : sizeof word - 1);
-    api_add(&why, "there is no key \"%s\"", word);
+    memcpy(word, key, (size_t)len < sizeof word ? (size_t)len : sizeof word - 1);
+    api_add(why, "there is no key \"%s\"", word);
     for (int32_t i = 0; api_keys[i].name; i++)
         api_hint_try(&hint, api_keys[i].name);
-    api_hint_add(&hint, &why);
-    say_fault(f, key.at, &why);
+    api_hint_add(&hint, why);
+}
+
+/* Reads the value of a key, which is quoted. */
+static int read_value(api_options *o, int32_t key, char *value, api_text *why)
+{
+    api_text text = {"", 0};
+    if (api_read_setting(o, 0, api_keys[key].name, value, &text))
+        return 1;
+    /* The options begin with dashes, the keys do not. */
+    api_add(why, "%s", text.text + (strncmp(text.text, "--", 2) == 0 ? 2 : 0));
+    return 0;
 }
 
 static void take_row(reading_file *f, const cpubind_conf_row *row)
 {
     const int32_t i = api_find_key(f->text + row->key.at, row->key.len);
     char *value = f->out->options.conf_text + row->value.at;
-    api_text why = {"", 0}, plain = {"", 0};
+    api_text why = {"", 0};
     if (i < 0) {
-        refuse_key(f, row->key);
+        refuse_key(f->text + row->key.at, row->key.len, &why);
+        say_fault(f, row->key.at, &why);
         return;
     }
     if (f->out->options.conf_value[i] && !api_keys[i].repeats) {
@@ -62,11 +72,8 @@ static void take_row(reading_file *f, const cpubind_conf_row *row)
     value[row->value.len] = '\0';
     f->out->options.conf_value[i] = value;
     f->out->place[i] = cpubind_text_place(f->text, f->len, row->key.at);
-    if (api_read_setting(&f->out->options, 0, api_keys[i].name, value, &why))
-        return;
-    /* The options begin with dashes, the keys do not. */
-    api_add(&plain, "%s", why.text + (strncmp(why.text, "--", 2) == 0 ? 2 : 0));
-    say_fault(f, row->value.at, &plain);
+    if (!read_value(&f->out->options, i, value, &why))
+        say_fault(f, row->value.at, &why);
 }
 
 /* Checks the keys against each other. */
@@ -207,21 +214,53 @@ static int read_captured(const cpubind_source *source, api_settings *out, api_te
     return n < 0 ? api_no_room(why) : n > 0 ? API_USAGE : API_DONE;
 }
 
-/* Whether commands have an option for a key. */
-static int has_option(int commands, const char *key)
+int api_takes_settings(int commands)
 {
-    for (const api_option *row = api_option_rows; row->dashed; row++)
-        if (row->commands & commands && strcmp(row->dashed + 2, key) == 0)
+    for (int32_t i = 0; api_keys[i].name; i++)
+        if (api_keys[i].commands & commands)
             return 1;
     return 0;
 }
 
-int api_takes_settings(int commands)
+int api_is_setting(const char *word)
 {
-    for (int32_t i = 0; api_keys[i].name; i++)
-        if (has_option(commands, api_keys[i].name))
-            return 1;
-    return 0;
+    const size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz-");
+    return n > 0 && word[n] == '=';
+}
+
+int api_add_key(int commands, const char *name, api_text *why)
+{
+    const int32_t i = api_find_key(name, (int32_t)strlen(name));
+    if (i < 0 || !(api_keys[i].commands & commands))
+        return 0;
+    api_add(why, "; it is a setting: -o %s=VALUE, or %s = VALUE in %s for all commands", name,
+            name, API_CONF_PATH);
+    return 1;
+}
+
+/* The key of "key=value", or -1. */
+static int32_t key_of(const char *word)
+{
+    return api_find_key(word, (int32_t)strcspn(word, "="));
+}
+
+int api_add_setting(api_options *o, char *word, api_text *why)
+{
+    static api_options scratch; /* large */
+    const int32_t i = key_of(word);
+    const int is_kept = i >= 0 && api_keys[i].repeats; /* its texts are read once */
+    api_add(why, "-o %s: ", word);
+    if (i < 0) {
+        refuse_key(word, (int32_t)strcspn(word, "="), why);
+        return 0;
+    }
+    o->said |= (uint64_t)1 << i;
+    o->conf_value[i] = strchr(word, '=') + 1;
+    if (!read_value(is_kept ? o : &scratch, i, o->conf_value[i], why))
+        return 0;
+    o->given &= ~(is_kept ? (uint64_t)1 << i : 0);
+    *why = (api_text){"", 0};
+    return 1;
 }
 
 /* Memory is moved by what binds a process that runs; none is said to all. */
@@ -239,7 +278,7 @@ static int is_of_memory(int32_t key, int commands, const char *value, const api_
 static int is_open(int32_t key, int commands, const char *value, const api_options *o)
 {
     const char *name = api_keys[key].name;
-    if (o->given >> key & 1 || !has_option(commands, name))
+    if (o->given >> key & 1 || !(api_keys[key].commands & commands))
         return 0;
     if (strcmp(name, "others") == 0 || strcmp(name, "respect-masks") == 0)
         return o->all;
@@ -247,30 +286,35 @@ static int is_open(int32_t key, int commands, const char *value, const api_optio
            is_of_memory(key, commands, value, o);
 }
 
-/* Takes what is open of a file that was read, and the text that it quotes. The order is that of
- * most programs: an option, a variable of the environment, the file. */
+/* Takes what is open of -o, and of a file that was read, with the text that it quotes. The order
+ * is that of most programs: an option, a variable of the environment, the file. */
 static int take_keys(api_options *file, int commands, api_options *o, api_text *why)
 {
+    const int32_t rules = api_find_key("rules", (int32_t)strlen("rules"));
     /* The file is of all hosts: it does not make NPUs of other accelerators. */
     const api_option *npu_option = o->npu_option;
     o->conf_text = file->conf_text;
     o->socket = file->socket;
     file->conf_text = NULL;
     for (int32_t i = 0; api_keys[i].name; i++) {
-        char *value = o->conf_value[i] = file->conf_value[i];
+        const int is_said = o->said >> i & 1;
+        char *value = o->conf_value[i] = is_said ? o->conf_value[i] : file->conf_value[i];
         if (!value || !is_open(i, commands, value, o))
             continue;
-        if (strcmp(api_keys[i].name, "thread") == 0) {
+        if (api_keys[i].repeats && !is_said) {
             memcpy(o->wish, file->wish, sizeof o->wish);
             o->n_wish = file->n_wish;
             file->n_wish = 0;
-        } else if (!api_read_setting(o, commands, api_keys[i].name, value, why)) {
+        } else if (!api_keys[i].repeats &&
+                   !api_read_setting(o, 0, api_keys[i].name, value, why)) {
             return API_USAGE;
         }
         o->counted |= (uint64_t)1 << i;
+        if (is_said)
+            npu_option = o->npu_option;
+        o->npu_option = npu_option;
     }
-    o->npu_option = npu_option;
-    if (o->counted >> api_find_key("rules", (int32_t)strlen("rules")) & 1)
+    if ((o->counted & ~o->said) >> rules & 1)
         o->request.has_rules = 0;
     return API_DONE;
 }

@@ -1,10 +1,10 @@
 /* settings.h - what all workers of a host share: the keys of /etc/cpubind.conf
  * SPDX-License-Identifier: MIT
  *
- * Each key is the long name of an option, and its value is read by the function of that option.
- * Every command that plans takes the keys that it has options for; an option that is given
- * takes the place of its key, and so does CPUBIND_RULES. A captured host brings its own file,
- * and never has that of this host.
+ * Each key is the long name of a row of options.c, and its value is read by the function of that
+ * row. Commands read the keys that they need; -o KEY=VALUE says one for one run. An option that
+ * is given takes the place of its key, and so does CPUBIND_RULES that of the file. A captured
+ * host brings its own file, and never has that of this host.
  */
 #ifndef CPUBIND_API_SETTINGS_H
 #define CPUBIND_API_SETTINGS_H
@@ -21,6 +21,7 @@ typedef struct api_key {
     const char *usual; /* the value without the key; "" where there is none */
     int repeats;       /* the key may be there several times */
     const char *what;  /* one line that says what the key decides */
+    int commands;      /* that read it, and calls; of the service all are */
 } api_key;
 
 /* Every key, in the order of the example file; a row without a name ends the list. */
@@ -54,12 +55,22 @@ int32_t api_settings_parse(const char *text, int32_t len, api_settings *out,
 int api_settings_load(const char *asked, api_settings *out, const char **path,
                       api_settings_say *say, void *ctx, api_text *why);
 
-/* Whether commands have an option for any key. */
+/* Whether commands read any key. */
 int api_takes_settings(int commands);
 
-/* Takes the keys that options have not said, as the command of the options has them.
+/* Whether a word is written "key=value", as -o has a setting. */
+int api_is_setting(const char *word);
+
+/* Keeps such a word for api_take_settings, which the options borrow. Returns 0, with the reason
+ * in *why, where the key or the value is unknown. */
+int api_add_setting(api_options *options, char *word, api_text *why);
+
+/* Appends that an option of commands is a key, and how it is said. Returns 0 where it is none. */
+int api_add_key(int commands, const char *name, api_text *why);
+
+/* Takes the keys that options have not said: those of api_add_setting, else of the file.
  *   in      source: of a captured host; NULL: the file of this host, which may be missing
- *           commands: of the options, as api_read_setting has it
+ *           commands: whose keys count
  *   out     options->counted
  *   returns the exit status, with the reason and its place in *why */
 int api_take_settings(const cpubind_source *source, int commands, api_options *options,

@@ -27,7 +27,7 @@ int cli_apply_bound(const api_options *options, api_bound *bound);
  * move of memory. */
 cpubind_bind_options cli_bind_options(const api_options *options, int32_t pid, int is_reading);
 
-/* Refuses a machine that is not ARM, unless --any-arch is given. Returns the exit status.
+/* Refuses a machine that is not ARM, unless any-arch is set. Returns the exit status.
  *   in      bound->live is open */
 int cli_check_arch(const api_options *options, api_bound *bound);
 

@@ -67,7 +67,7 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
             api_add(to, "it was let go: cpubind apply --pid %d binds it again", (int)row->pid);
             return API_DONE;
         }
-        api_add(to, "it is left alone%s: %s", row->is_unwanted ? "" : " (--respect-masks)",
+        api_add(to, "it is left alone%s: %s", row->is_unwanted ? "" : " (respect-masks)",
                 row->is_unwanted      ? "the settings only and except do not name it"
                 : row->is_kept_moving ? "another program keeps moving its threads"
                                       : "it has a mask of its own, narrower than its cpuset");

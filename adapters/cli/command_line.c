@@ -210,6 +210,7 @@ static void add_full_names(enum api_command command, const char *text, api_text 
     int n = 0;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
     if (add_foreign_name(command, word, why) || add_other_command(command, word, why) ||
+        api_add_key((int)command, word + (word[1] == '-' ? 2 : 1), why) ||
         (command & (API_LIVE | API_RESTORE) && strncmp(word, "--", 2) == 0 &&
          api_add_retired(word + 2, why)))
         return;
@@ -371,9 +372,6 @@ static const char *binding_conflict(const api_options *o, enum api_command comma
     if (command == API_RUN && o->has_memory &&
         (o->memory == CPUBIND_MEMORY_MIGRATE || o->memory == CPUBIND_MEMORY_ALL))
         return "--memory migrate is for apply: a command that starts has no memory yet";
-    if ((o->memory_limit >= 0 || o->memory_time > 0) && o->memory == CPUBIND_MEMORY_NONE)
-        return o->memory_time > 0 ? "--memory-time is a limit of --memory migrate"
-                                  : "--memory-limit is a limit of --memory migrate";
     return NULL;
 }
 
@@ -493,8 +491,6 @@ static const char *conflict(const api_options *o, enum api_command command)
         return measure_conflict(o);
     if (o->tree || (o->all && (command & (API_APPLY | API_VERIFY))))
         return o->tree ? tree_conflict(o, command) : all_conflict(o, command);
-    if (o->respects_masks || o->keeps_others)
-        return "--respect-masks and --others are about all workers: give --all, too";
     if ((command & API_BINDING) && !(command & API_RESTORE))
         return binding_conflict(o, command);
     if ((text = restore_conflict(o)) != NULL)
@@ -582,7 +578,7 @@ static int check_with_settings(enum api_command command, api_options *o, api_tex
     }
     if (status == API_DONE && o->keeps_others && o->request.keep_each == 0 &&
         !o->request.keep) {
-        api_add(why, "--others keep puts the other processes on the CPUs of --keep: give it, "
+        api_add(why, "others = keep puts the other processes on the CPUs of --keep: give it, "
                      "too, such as --keep 2; try: cpubind apply --help");
         return API_USAGE;
     }

@@ -47,7 +47,7 @@ int cli_find_unit(api_options *options, api_bound *bound, const api_text *list, 
 
 /* Finds the device of the process, opens the host as the process sees it, plans,
  * and makes the goal of the process. Refuses a machine that is not ARM for an NPU, unless
- * --any-arch is given or nothing is changed. Returns the exit status; errors are printed. */
+ * any-arch is set or nothing is changed. Returns the exit status; errors are printed. */
 int cli_plan_bound(api_options *options, api_bound *bound);
 
 /* Finds the name and the product of the device in the report of bound->binding, by the number

@@ -323,9 +323,8 @@ static int is_setting(const api_option *row, enum api_command command)
 /* Whether the help of a command leaves an option to that of plan. */
 static int is_of_plan(const api_option *row, enum api_command command)
 {
-    return command != API_PLAN && row->commands & API_PLAN && row->group != API_GROUP_OUTPUT &&
-           row->group != API_GROUP_BINDING && !(row->first & (int)command) &&
-           !is_setting(row, command);
+    return command != API_PLAN && row->commands & API_PLAN && row->group != API_GROUP_BINDING &&
+           !(row->first & (int)command) && !is_setting(row, command);
 }
 
 /* The options of a command that are in a group (not first, not described elsewhere), or are
@@ -386,7 +385,7 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
         print_group(out, command, (api_group)group, 0);
     }
     print_names(out, command,
-                "In place of settings of " API_CONF_PATH " (plan --help, apply --help)",
+                "In place of settings of " API_CONF_PATH ", as for cpubind plan",
                 is_setting);
     if (help->more)
         fprintf(out, "\n%s", help->more);

@@ -87,7 +87,7 @@ int cli_refuse_all(host_call *c);
  * *why. */
 int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why);
 
-/* Whether the machine is of an architecture on which NPUs are bound, or --any-arch is given.
+/* Whether the machine is of an architecture on which NPUs are bound, or any-arch is set.
  * Returns the exit status; a refusal is printed. */
 int cli_check_machine(const api_options *options);
 

@@ -129,7 +129,7 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
                    "%s, not on %d",
                    (int)pid, (int)irq->irq, doctor_name(d, w), value.text, (int)irq->cpu);
         doctor_add_apply(d, w, &command);
-        doctor_add(&command, " --irqbalance ban");
+        doctor_add(&command, " -o irqbalance=ban");
         f = doctor_find(d);
         doctor_set_device(d, w, f);
         f->pid = pid;

@@ -70,8 +70,8 @@ collect_binding() {
     make_own_host "$out/own" || return 1
     sleep 60 &
     worker=$!
-    collect report apply --any-arch --pid $worker --device npu0 --root "$out/own" --scope own \
-        --rules reference --strategy global_slice --allowed "$own_cpu"
+    collect report apply -o any-arch=yes --pid $worker --device npu0 --root "$out/own" --scope own \
+        --rules reference -o strategy=global_slice --allowed "$own_cpu"
     collect report verify --pid $worker
     taskset -pc "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" \
         $worker >"$out/err" 2>&1

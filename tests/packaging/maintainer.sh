@@ -58,8 +58,8 @@ install_version() { # version
 bind() {
     sleep 600 &
     pid=$!
-    "$CPUBIND" apply --pid $pid --root "$out/host" --device npu0 --scope own --strategy global_slice \
-        --rules reference --allowed "$own_cpu" --any-arch --memory none --quiet && is_bound
+    "$CPUBIND" apply --pid $pid --root "$out/host" --device npu0 -o scope=own -o strategy=global_slice \
+        --rules reference --allowed "$own_cpu" -o any-arch=yes --memory none --quiet && is_bound
 }
 
 is_bound() {

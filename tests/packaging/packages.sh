@@ -102,7 +102,7 @@ static_applies() { # architecture
     sleep 60 &
     pid=$!
     # shellcheck disable=SC2086
-    $emulator "$static/cpubind-$1" apply --pid $pid --device npu0 --root "$here/fixtures/hosts/$host.host" --any-arch \
+    $emulator "$static/cpubind-$1" apply --pid $pid --device npu0 --root "$here/fixtures/hosts/$host.host" -o any-arch=yes \
         --allowed 0-639 --memory none >"$out/text" 2>&1
     status=$?
     cat "$out/text"

@@ -5,7 +5,7 @@
 . tests/scenes/lib.sh
 use_driver_host
 
-options="--all --root $host --allowed 0-47 --rules reference"
+options="--all --root $host --allowed 0-47 -o rules=reference"
 
 # shellcheck disable=SC2086
 apply_all() { # argument ...
@@ -64,7 +64,7 @@ check "restore --all puts all back" puts_all_back
 names_other_rules() {
     start_sleeper && for bound in "$first" "$sleeper"; do
         says 0 "" "$CPUBIND" apply --pid "$bound" --root "$host" --device npu0 --rules near \
-            --allowed 0-47 --any-arch || return 1
+            --allowed 0-47 -o any-arch=yes || return 1
     done
     says 0 bound apply_all &&
         said "the rules of this plan are reference, and those of process $sleeper, one of 1 with"
@@ -120,7 +120,7 @@ keeps_others() {
         "$program" "$out" &
     becomes grep -q ready "$out/w" "$out/e" && beside=$(cat "$out/worker") &&
         engine=$(cat "$out/engine") && : >"$list/$beside-1-dev-2" || return 1
-    apply_all --others keep --keep 0-1
+    apply_all -o others=keep --keep 0-1
     first_is_on "$engine" 0-1 && says 0 "put back" "$CPUBIND" restore --all &&
         first_is_on "$engine" "$all"
     result=$?
@@ -128,7 +128,7 @@ keeps_others() {
     kill "$beside" "$engine"
     return $result
 }
-check "--others keep puts the engine's other processes on the kept CPUs" keeps_others
+check "-o others=keep puts the engine's other processes on the kept CPUs" keeps_others
 
 # -- NPUs and a GPU --------------------------------------------------------------
 
@@ -187,7 +187,7 @@ check "verify --all has both" verifies_both
 parts_them() {
     says 0 bound apply_mixed --exclude 12-17 &&
         is_planned "$of_gpu" gpu0 18-23,41-43 --exclude 12-17 &&
-        says 0 bound apply_mixed --device-type a2 && ! said 0000:81 &&
+        says 0 bound apply_mixed -o device-type=a2 && ! said 0000:81 &&
         says 0 "put back" "$CPUBIND" restore --all && first_is_on "$of_gpu" "$all" &&
         first_is_on "$of_npu" "$all"
 }

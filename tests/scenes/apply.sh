@@ -130,7 +130,7 @@ check_worker "each rank of an idle host is bound to an NPU of its own" \
 # The message names only options that the command has.
 names_only_its_options() {
     refuses 3 "npu-smi is not on this host" env PATH=/nowhere "$CPUBIND" apply \
-        --pid "$worker" --rank 0 --device-type a2 && said "name the NPU with --device npuN" &&
+        --pid "$worker" --rank 0 -o device-type=a2 && said "name the NPU with --device npuN" &&
         ! grep -qF -e --devices "$out/err"
 }
 check_worker "a refusal names only options that the command has" names_only_its_options
@@ -164,11 +164,11 @@ prints_the_warnings() { # code, NPU, options of the plan ...
 }
 start_worker
 check "apply, run and verify print the warnings of the plan: overlap" prints_the_warnings \
-    overlap 0 --fixture a2-192cpu-4node-8npu --rules reference --overlap keep
+    overlap 0 --fixture a2-192cpu-4node-8npu -o rules=reference -o overlap=keep
 check "those of a container" prints_the_warnings only_logic_ids 1 \
-    --fixture a3-container-no-census --rules near
+    --fixture a3-container-no-census -o rules=near
 check "and of an NPU without a node" prints_the_warnings no_numa_node 2 \
-    --fixture a2-no-numa-node --rules near
+    --fixture a2-no-numa-node -o rules=near
 end_worker
 
 # By the reference the plan of NPUs knows no other devices; --exclude parts them.
@@ -195,12 +195,12 @@ arm_alone() {
     is_refused_arch 1 apply --pid "$worker" $host --device npu0 &&
         is_refused_arch 125 run $host --device npu0 -- true && all_is_free &&
         says 0 "npu0" env CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" apply --pid "$worker" $host \
-            --device npu0 --memory none --any-arch && is_on "$worker" $main && restore &&
+            --device npu0 --memory none -o any-arch=yes && is_on "$worker" $main && restore &&
             all_is_free &&
         says 0 "npu0" env CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" apply --pid "$worker" $host \
             --rules near --device npu0 --memory none && ! is_on "$worker" "$all"
 }
-check_worker "apply and run refuse a machine that is not ARM without --any-arch" arm_alone
+check_worker "apply and run refuse a machine that is not ARM without -o any-arch=yes" arm_alone
 
 # Plans of other rules may give the same CPUs away: that is said before they are put into
 # effect. One that has ended has no CPUs.
@@ -325,9 +325,9 @@ lost_records_are_named() {
     CPUBIND_SHIM_CPUSET=5 refuses 1 \
         "or, if it is bound and its record is lost, name the CPUs that it had with --allowed" \
         "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --rules reference \
-        --strategy global_slice --device npu0 --memory none &&
+        -o strategy=global_slice --device npu0 --memory none &&
         says 1 "" "$CPUBIND" plan --fixture a2-192cpu-8npu --rules reference \
-            --strategy global_slice --allowed 0 && ! grep -q "record is lost" "$out/err"
+            -o strategy=global_slice --allowed 0 && ! grep -q "record is lost" "$out/err"
 }
 check_worker "too few CPUs: the record of a bound process may be lost" lost_records_are_named
 

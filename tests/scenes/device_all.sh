@@ -116,7 +116,7 @@ shares_a_pool() {
 check "processes of one device share its pool" shares_a_pool
 
 lacks_cpus() {
-    set -- "$CPUBIND" apply --all --root "$one" --roles 1,1,0,0
+    set -- "$CPUBIND" apply --all --root "$one" -o roles=1,1,0,0
     says 0 "gpu0: its 2 processes share the CPUs $b of its pool, which cannot be cut" "$@" &&
         two_are_on "$b" "$b" && says 0 "" "$@" --json && fits host_report &&
         has '.workers[1].shared' 1 && has '.workers[1].processes' 2
@@ -186,12 +186,12 @@ keeps_the_group() {
     setsid sh "$out/server" &
     server=$!
     becomes test -s "$out/started" &&
-        says 0 "gpu1" all_do apply --keep "$a-$a" --others keep && becomes tree_is_bound &&
+        says 0 "gpu1" all_do apply --keep "$a-$a" -o others=keep && becomes tree_is_bound &&
         "$CPUBIND" restore --all && is_on "$worker" "$before"
     result=$?
     ends_server && return "$result"
 }
-check "--others keep moves the processes beside a worker" keeps_the_group
+check "-o others=keep moves the processes beside a worker" keeps_the_group
 
 # A launcher whose workers have no file of a device open yet.
 #   ranks   as torchrun: a local rank each; one has ended, and one has a child

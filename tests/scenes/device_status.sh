@@ -82,13 +82,13 @@ names_mixed() {
         said 'npu1  72-95 ' && said 'gpu0  48-71 '
 }
 check "--devices selects those of both kinds, with the pools that all have" names_mixed
-for way in "--devices npu1" "--device-type a2"; do
+for way in "--devices npu1" "-o device-type=a2"; do
     # shellcheck disable=SC2086
     check "$way alone leaves the pools as they are, too" says 0 "npu1  72-95 " of_mixed \
         $way
 done
 check "an option of NPUs is refused beside another device in status" says 2 "about NPUs alone" \
-    of_mixed --total 4 --devices 0000:61:00.0
+    of_mixed -o total=4 --devices 0000:61:00.0
 
 watches_mixed() {
     says 124 "npu1: interrupts: interrupts -; idle" timeout 2 "$CPUBIND" status \

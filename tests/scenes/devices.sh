@@ -52,12 +52,12 @@ done <<ROWS
 1|there is no npu0; --device names gpu0-1,|--device npu0
 2|give one|--device gpu0 --rank 1
 1|its roles need 2 CPUs|--device gpu1 --processes 2 --index 1
-1|its roles need 2 CPUs|--rank 1 --roles 1,1,0,0
+1|its roles need 2 CPUs|--rank 1 -o roles=1,1,0,0
 1|name the device with --device NAME or --rank N|
 1|rank 2 is none of the 2 devices that the process sees|--rank 2
 1|there is no PCI function 0000:09:00.0|--device 0000:09:00.0
 1|0000:02:00.0 has no pool|--device 0000:02:00.0 --allowed $a
-2|about NPUs alone|--device 0000:02:00.0 --total 4
+2|about NPUs alone|--device 0000:02:00.0 -o total=4
 2|--processes|--index 1
 2|character 5|--device 0000:02
 ROWS

@@ -169,7 +169,7 @@ another_npu_gives_them_back() {
 }
 
 another_goal_gives_them_back() {
-    says 0 "" apply --device npu0 && is_bound && says 0 "" apply --device npu0 --threads reference && is_free &&
+    says 0 "" apply --device npu0 && is_bound && says 0 "" apply --device npu0 -o threads=reference && is_free &&
         says 0 "" restore && is_free
 }
 

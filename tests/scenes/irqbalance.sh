@@ -70,7 +70,7 @@ bans() { # exit status, words, argument ...
     bans_want=$1
     bans_words=$2
     shift 2
-    says "$bans_want" "$bans_words" apply --device npu0 --irqbalance ban "$@" &&
+    says "$bans_want" "$bans_words" apply --device npu0 -o irqbalance=ban "$@" &&
         irqs_are_on 145 144 145 145 100
 }
 
@@ -105,7 +105,7 @@ bans_of_two_workers() {
         says 0 "" restore && bans_are 17
 }
 
-# Without --irqbalance it is named. A ban that was asked for before is kept.
+# Without irqbalance = ban it is named. A ban that was asked for before is kept.
 it_is_left_alone() {
     says 0 "irqbalance runs and moves the interrupts away within seconds" apply --device npu0 &&
         [ ! -e "$folder/asked" ] && bans 0 "" && says 0 "" apply --device npu0 &&
@@ -186,7 +186,7 @@ a_slow_answer_is_waited_for() {
 
 a_stopped_daemon_is_sent_nothing() {
     kill -STOP "$daemon" && becomes is_stopped "$daemon" &&
-        says 0 "" apply --device npu0 --irqbalance ban &&
+        says 0 "" apply --device npu0 -o irqbalance=ban &&
         [ ! -e "$folder/asked" ] && kill -CONT "$daemon" && bans 0 "" && bans_are 17 $own
 }
 
@@ -214,7 +214,7 @@ changes_without_end_are_given_up() {
 bans_at_once_are_all_kept() {
     mkdir "$out/many" && workers=$worker || return 1
     for n in 1 2 3; do start_worker acl_thread && workers="$workers $worker" || return 1; done
-    for what in "apply --allowed 0-191 --rules reference --memory none --device npu0 --irqbalance ban" restore; do
+    for what in "apply --allowed 0-191 --rules reference --memory none --device npu0 -o irqbalance=ban" restore; do
         binders=
         for pid in $workers; do
             # The words are split on purpose.
@@ -249,7 +249,7 @@ users_are_refused() {
     as=$user
     start_worker acl_thread
     says 0 "" $user "$CPUBIND" apply --pid "$worker" --allowed 0-191 --rules reference --memory none --device npu0 \
-        --irqbalance ban
+        -o irqbalance=ban
     result=$?
     $user "$CPUBIND" restore --all --quiet
     as=
@@ -271,7 +271,7 @@ another_daemon_is_not_unbanned() {
 # A watch asks the daemon that runs now.
 a_watch_asks_the_next_daemon() {
     "$CPUBIND" apply --pid "$worker" --allowed 0-191 --rules reference --memory none --device npu0 \
-        --irqbalance ban --watch 1 >"$out/watched" 2>&1 &
+        -o irqbalance=ban --watch 1 >"$out/watched" 2>&1 &
     becomes bans_are 17 $own && end_daemon && start_daemon run 18 && becomes bans_are 18 $own &&
         says 0 "" restore && bans_are 18
 }
@@ -279,7 +279,7 @@ a_watch_asks_the_next_daemon() {
 # What apply cannot do, it undoes: bans, too.
 a_failure_undoes_it() {
     echo "402/smp_affinity_list 5" >"$out/refused"
-    CPUBIND_REFUSED=$out/refused says 4 "refuses to move it" apply --device npu0 --irqbalance ban --strict &&
+    CPUBIND_REFUSED=$out/refused says 4 "refuses to move it" apply --device npu0 -o irqbalance=ban --strict &&
         bans_are 17 && irqs_are_free && all_is_free
 }
 

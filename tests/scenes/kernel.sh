@@ -15,7 +15,7 @@ put sys/devices/system/node/node0/cpulist 2-4
 put sys/devices/system/node/node1/cpulist 0-1,5-7
 put uname x86_64
 put_gpu 0000:01:00.0 0
-host="--root $host --allowed 2-4 --roles 0,2,1,0 --thread acl_thread=4"
+host="--root $host --allowed 2-4 -o roles=0,2,1,0 -o thread=acl_thread=4"
 cpus=/sys/devices/system/cpu
 mount -t tmpfs tmpfs $cpus || skip_all "there is no $cpus here"
 mkdir $cpus/cpu2 $cpus/cpu3 $cpus/cpu4
@@ -196,7 +196,7 @@ threads_that_count() {
 # What cannot be bound to another goal stays where the first one has put it.
 the_first_goal_stays() {
     says 0 "" apply && refuse 16 "$(thread_named plain)" &&
-        says 4 "SCHED_DEADLINE" apply --strict --roles 0,1,2,0 && are_at 2-3 4 &&
+        says 4 "SCHED_DEADLINE" apply --strict -o roles=0,1,2,0 && are_at 2-3 4 &&
         all_are_right && rm "$CPUBIND_SHIM"/*.error && put_back
 }
 
@@ -310,7 +310,7 @@ seen_with_few_files() {
     return $result
 }
 
-host="$host --thread late_one=4"
+host="$host -o thread=late_one=4"
 for files in few many; do
     check_kernel "a watch with $files files sees new names, and threads that come for others" \
         seen_with_${files}_files acl_thread plain -- acl_thread=other other=acl_thread \

@@ -327,7 +327,7 @@ use_npus() {
         return
     fi
     use_shim 192
-    host='--fixture a2-192cpu-8npu --allowed 0-191 --rules reference'
+    host='--fixture a2-192cpu-8npu --allowed 0-191 -o rules=reference'
     # shellcheck disable=SC2034 # scenes use them
     pool=144-167 node=6 elsewhere=0-95
     use_reference
@@ -431,7 +431,7 @@ use_driver_host() {
     rm -rf "${list:?}"/*
 }
 
-# A worker with a thread acl_thread, in a process group of its own: --others keep takes all of
+# A worker with a thread acl_thread, in a process group of its own: -o others=keep takes all of
 # it.
 start_on_npu() { # NPU
     as=setsid

@@ -53,18 +53,18 @@ drift_of_interrupts_is_named() {
 check_worker "threads, interrupts and memory are bound" binds_all_of_a_host acl_thread
 check_worker "an interrupt that is gone or moved is drift" drift_of_interrupts_is_named
 
-# The mailbox, and the threads of the product, are left with --threads reference.
+# The mailbox, and the threads of the product, are left with -o threads=reference.
 binds_the_reference() {
-    apply --device npu0 --quiet --threads reference && irqs_are_on 100 144 145 145 100 &&
+    apply --device npu0 --quiet -o threads=reference && irqs_are_on 100 144 145 145 100 &&
         is_at hccl_watchdog_t $main && is_at RT_RECYCLE_0 $main && is_at acl_thread $acl &&
-        apply --device npu0 --quiet --threads product && irqs_are_on 145 144 145 145 100 &&
+        apply --device npu0 --quiet -o threads=product && irqs_are_on 145 144 145 145 100 &&
         is_at hccl_watchdog_t 167 && is_at RT_RECYCLE_0 167 && is_at acl_thread $acl &&
         apply --device npu0 --quiet --thread 'hccl_*=leave' --thread 'RT_*=150' \
             --thread trs-mbox-0-0=leave && is_at RT_RECYCLE_0 150 &&
             is_at hccl_watchdog_t 167 &&
         restore --quiet && irqs_are_free && all_is_free
 }
-check_worker "--threads reference leaves the mailbox and the threads of the product" \
+check_worker "-o threads=reference leaves the mailbox and the threads of the product" \
     binds_the_reference acl_thread hccl_watchdog_thread RT_RECYCLE_0
 
 # -- What may fail ---------------------------------------------------------------
@@ -145,13 +145,13 @@ check_worker "a signal ends a move of memory, and the process is bound" move_is_
 
 limits_memory() {
     rm "$CPUBIND_SHIM/calls"
-    says 0 "moving them would exceed --memory-limit" apply_with_memory --memory-limit 1 &&
+    says 0 "moving them would exceed memory-limit" apply_with_memory -o memory-limit=1 &&
         [ ! -e "$CPUBIND_SHIM/calls" ] && is_on "$worker" $main &&
-        says 0 "" apply_with_memory --memory-limit 1 --quiet && ! said "process $worker" &&
-        grep -q "^cpubind: warning: .* would exceed --memory-limit" "$out/err" &&
+        says 0 "" apply_with_memory -o memory-limit=1 --quiet && ! said "process $worker" &&
+        grep -q "^cpubind: warning: .* would exceed memory-limit" "$out/err" &&
         says 0 "put back" restore && irqs_are_free
 }
-check_worker "--memory-limit limits the memory that is moved, and says what it leaves" \
+check_worker "memory-limit limits the memory that is moved, and says what it leaves" \
     limits_memory
 
 # Progress is shown only on a terminal, and erased.

@@ -128,7 +128,7 @@ pinned_pages_stay() {
 hidden_pages_stay() {
     place "N0=9216" "hidden N0=1024" && moves 0 "" &&
         are "moved 36864" "stays.hidden 4096" "own_left 4096" &&
-        place "N0=9216" "hidden N0=1024" && moves 0 "" --memory-limit 8M &&
+        place "N0=9216" "hidden N0=1024" && moves 0 "" -o memory-limit=8M &&
         are "moved 8192" "stays.hidden 0" "stays.limit 32768"
 }
 
@@ -140,16 +140,16 @@ busy_pages_are_tried_again() {
 # -- Limits ----------------------------------------------------------------------
 
 a_limit_is_kept() {
-    place "N0=9216" "N0=1024" && moves 0 "" --memory-limit 10M &&
+    place "N0=9216" "N0=1024" && moves 0 "" -o memory-limit=10M &&
         are "moved 10240" "stays.limit 30720" &&
-        says 0 "would exceed --memory-limit" "$CPUBIND" apply --pid "$worker" $host --device npu0 --memory-limit 4K &&
-        moves 0 "" --memory-limit 1G && are "stays.limit 0" "left 0"
+        says 0 "would exceed memory-limit" "$CPUBIND" apply --pid "$worker" $host --device npu0 -o memory-limit=4K &&
+        moves 0 "" -o memory-limit=1G && are "stays.limit 0" "left 0"
 }
 
 # Each call takes more than half of the time.
 a_limit_of_time_is_kept() {
     echo "move_pages 0 sleep 1.1" >"$out/refused" && place "N0=9216" "N0=1024" || return 1
-    CPUBIND_REFUSED=$out/refused moves 0 "" --memory-time 1 && [ "$(kib moved)" -gt 0 ] &&
+    CPUBIND_REFUSED=$out/refused moves 0 "" -o memory-time=1 && [ "$(kib moved)" -gt 0 ] &&
         [ "$(kib stays.time)" -gt 0 ] && [ $(($(kib moved) + $(kib stays.time))) = 40960 ] &&
         says 0 "" verify
 }

@@ -60,7 +60,7 @@ doctor() { # exit status, words, argument ...
     doctor_want=$1
     doctor_words=$2
     shift 2
-    says "$doctor_want" "$doctor_words" "$CPUBIND" doctor --allowed 0-191 --rules reference "$@"
+    says "$doctor_want" "$doctor_words" "$CPUBIND" doctor --allowed 0-191 -o rules=reference "$@"
 }
 
 # Pools that have no CPU near their NPU stay a fault, by the rules of the reference.
@@ -115,7 +115,7 @@ leaves_what_somebody_has_changed() {
 # doctor --fix, apply, doctor --restore, restore: a binding keeps its interrupts and threads, and
 # what was before doctor came is there again after its restore.
 leaves_what_a_process_has() {
-    fixes && says 0 "" apply --device npu0 --irqbalance ban --thread pt_b=150 &&
+    fixes && says 0 "" apply --device npu0 -o irqbalance=ban --thread pt_b=150 &&
         says 0 "left: the restore of a process that is bound puts it back" "$CPUBIND" doctor --restore &&
         irqs_are_on 145 144 145 145 100 && grep -qx 401 "$daemon/bans" && is_at pt_b 150 &&
         is_at pt_a $main &&
@@ -126,7 +126,7 @@ leaves_what_a_process_has() {
 # came, in which order ever both are put back.
 shares_what_a_process_has() {
     for order in "restore doctor" "doctor restore"; do
-        says 0 "" apply --device npu0 --irqbalance leave --exclude 144-145 && fixes || return 1
+        says 0 "" apply --device npu0 -o irqbalance=leave --exclude 144-145 && fixes || return 1
         for step in $order; do
             case $step in
             doctor) says 0 "" "$CPUBIND" doctor --restore ;;

@@ -182,10 +182,10 @@ check "an input that cannot be read is no idle host" unreadable_is_not_idle
 
 names_ways_out() {
     says 3 "npu-smi is not on PATH, and the files of the driver do not name the NPUs" \
-        env PATH=/nowhere "$CPUBIND" status --device-type a3 --json &&
+        env PATH=/nowhere "$CPUBIND" status -o device-type=a3 --json &&
         says 3 "who runs is not known: npu-smi info: it is not there" env PATH=/nowhere \
             "$CPUBIND" \
-            status --devices npu0-3 --total 4 --device-type a3 --allowed 0-1 && said '4 devices'
+            status --devices npu0-3 -o total=4 -o device-type=a3 --allowed 0-1 && said '4 devices'
 }
 check "without npu-smi the NPUs can be named" names_ways_out
 
@@ -195,7 +195,7 @@ check "without npu-smi the NPUs can be named" names_ways_out
 finds_the_npu() {
     of_7=$(pid_on 7)
     start_sleeper || return 1
-    set -- --root "$host" --allowed "$all" --memory none --quiet --rules reference
+    set -- --root "$host" --allowed "$all" --memory none --quiet -o rules=reference
     says 0 "NPU7: main=[142 " "$CPUBIND" apply "$@" --pid "$of_7" &&
         says 0 "npu7" "$CPUBIND" verify --pid "$of_7" --memory none &&
         says 1 "it uses no device; processes that use one: $(pid_on 0) (npu0), " \

@@ -10,7 +10,7 @@ use_driver_host
 export list out program
 mkfifo "$out/ctl"
 exec 8<>"$out/ctl"
-options="--root $host --allowed 0-47 --rules reference"
+options="--root $host --allowed 0-47 -o rules=reference"
 
 # The server does what the lines of the FIFO "ctl" say, and writes each pid to the file NAME.
 cat >"$out/server" <<'END'

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A process of this machine can be bound with the plan of such a host:
-#   --device npu0 --scope own --strategy global_slice --allowed "$own_cpu" --any-arch
+#   --device npu0 --scope own -o strategy=global_slice --allowed "$own_cpu" -o any-arch=yes
 
 # Makes the folder; sets own_cpu to the first CPU that this process may use.
 make_own_host() { # folder

@@ -10,11 +10,11 @@
 examine() { # exit status, more options
     code=$1
     shift
-    exits "$code" cpubind doctor --facts driver "$@"
+    exits "$code" cpubind doctor -o facts=driver "$@"
 }
 
 finds() { # check ...; these are found, and no others
-    exits 1 cpubind doctor --facts driver || return 1
+    exits 1 cpubind doctor -o facts=driver || return 1
     sed -n 's/^fault  *\([a-z_]*\): [a-z]*$/\1/p' /run/said | sort -u >/run/found
     printf '%s\n' "$@" | sort -u | diff - /run/found && return 0
     cat /run/said
@@ -22,13 +22,13 @@ finds() { # check ...; these are found, and no others
 }
 
 finds_no_more() { # check
-    cpubind doctor --facts driver >/run/said 2>&1
+    cpubind doctor -o facts=driver >/run/said 2>&1
     ! grep -A 2 "^fault  *$1: " /run/said
 }
 
 # Runs the command that doctor prints for a check.
 follow() { # check
-    cpubind doctor --facts driver >/run/said 2>&1
+    cpubind doctor -o facts=driver >/run/said 2>&1
     sed -n "/^fault  *$1: /,/^\$/s/^mend  *//p" /run/said | head -n 1 >/run/printed
     cat /run/printed
     [ -s /run/printed ] && sh /run/printed

@@ -310,7 +310,7 @@ apply_npu() { # logic id, more options
     id=$1
     shift
     npu "$id"
-    cpubind apply --pid "$pid" --device "npu$id" --memory-time 300 "$@"
+    cpubind apply --pid "$pid" --device "npu$id" -o memory-time=300 "$@"
 }
 
 # Starts all applies at the same time; each must exit with 0.

@@ -42,7 +42,7 @@ with_memory() { # function, MiB ...
 }
 
 bind_held() { # option ...
-    cpubind apply --pid $held --device npu0 --json --memory-time 300 "$@" >/run/moved 2>/run/moved.err
+    cpubind apply --pid $held --device npu0 --json -o memory-time=300 "$@" >/run/moved 2>/run/moved.err
     moved_status=$?
     tr ',' '\n' </run/moved | tail -n 40
     return $moved_status

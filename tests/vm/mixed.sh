@@ -173,7 +173,7 @@ run_is_on_pool() { # npu0 ...
 }
 
 binds_one() { # npu0 ...
-    exits 0 cpubind apply --pid "$pid" --memory-time 300 && is_on_its_pool "$1" &&
+    exits 0 cpubind apply --pid "$pid" -o memory-time=300 && is_on_its_pool "$1" &&
         exits 0 cpubind verify --pid "$pid" && exits 0 cpubind restore --pid "$pid" &&
         threads_are_all_on "$everywhere" "$pid"
 }
@@ -181,7 +181,7 @@ binds_one() { # npu0 ...
 # The variables of the one who binds hide devices from him; the workers have theirs.
 binds_hidden() { # npu0 ...
     ASCEND_RT_VISIBLE_DEVICES=0 ROCR_VISIBLE_DEVICES=1 exits 0 cpubind apply --all \
-        --memory-time 300 && all_are_bound
+        -o memory-time=300 && all_are_bound
 }
 
 finds_far_cpuset() {
@@ -231,7 +231,7 @@ look_into() { # view
 binds_contained() { # view, device of the host, its name there
     device "$2"
     look_into "$1"
-    exits 0 seen_by "$1" cpubind apply --pid "$inner" --device "$3" --memory-time 300 &&
+    exits 0 seen_by "$1" cpubind apply --pid "$inner" --device "$3" -o memory-time=300 &&
         threads_run_on "$2" && pages_are_on_node "$2" &&
         exits 0 seen_by "$1" cpubind restore --pid "$inner" &&
         threads_are_all_on "$everywhere" "$pid"
@@ -315,10 +315,10 @@ mixed() {
     check "apply --pid finds the device of each" for_each_device binds_one
     check "run binds a command to each device" for_each_device run_is_on_pool
     check "all is as before" mixed_is_as_before
-    check "apply --all" exits_with_rows 0 cpubind apply --all --memory-time 300
+    check "apply --all" exits_with_rows 0 cpubind apply --all -o memory-time=300
     check "threads, memory and interrupts are where the plan has them" all_are_bound
     check "verify --all agrees" exits_with_rows 0 cpubind verify --all
-    check "doctor finds nothing" exits 0 cpubind doctor --facts driver
+    check "doctor finds nothing" exits 0 cpubind doctor -o facts=driver
     check "verify finds a thread of GPU 1 that moves itself" one_drifts
     check "who hides devices from himself binds their workers" binds_hidden
     check "restore --all" exits_with_rows 0 cpubind restore --all

@@ -152,19 +152,19 @@ plans() {
     for origin in $origins; do
         for view in host user one two; do
             check "$view plans the pools of the host, facts from $origin" \
-                plans_the_pools "$view" "$origin" --facts "$origin"
+                plans_the_pools "$view" "$origin" -o facts="$origin"
         done
     done
     for view in host one; do
         check "$view takes facts from $origin by itself" plans_the_pools "$view" "$origin"
     done
-    check "container two has its ranks" has_ranks two --facts "$origin"
+    check "container two has its ranks" has_ranks two -o facts="$origin"
     [ "$product" = 950 ] || check "a user who may open six devices plans the pools of the host" \
-        plans_the_pools part driver --facts driver
+        plans_the_pools part driver -o facts=driver
     check "a container that does not see the interrupts plans the pools of the host" \
         plans_the_pools masked "$([ "$product" = 950 ] && echo npu-smi || echo driver)"
     [ "$product" = 950 ] || check "it plans them by the files of the driver, too" \
-        plans_the_pools masked driver --facts driver
+        plans_the_pools masked driver -o facts=driver
     text="the CPUs of a container of its own go to its NPUs"
     case $product in
     a2) check "$text" plans_its_cpuset 16-31 0-15 ;;
@@ -205,7 +205,7 @@ has_host_pid() { # view, logic id
 
 binds_inside() { # view, logic id
     look_up "$1" "$2"
-    exits 0 seen_by "$1" cpubind apply --pid "$inner" --device "npu$2" --memory-time 300 &&
+    exits 0 seen_by "$1" cpubind apply --pid "$inner" --device "npu$2" -o memory-time=300 &&
         threads_are_right "$phy" &&
         pages_are_right "$phy"
 }
