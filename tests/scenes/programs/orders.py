@@ -127,12 +127,12 @@ def run(*words, limit=None, refused=""):
 
 
 def fix():
-    return ["doctor", "--fix", "--allowed", "0-191", "--rules", "reference"]
+    return ["doctor", "--fix", "--allowed", "0-191", "-o", "rules=reference"]
 
 
 def apply():
-    words = ["apply", "--pid", draw.choice(live).pid, "--devices", "npu0", "--allowed", "0-191",
-             "--memory", "none", "--irqbalance", draw.choice(["leave", "ban", "ban"])]
+    words = ["apply", "--pid", draw.choice(live).pid, "--device", "npu0", "--allowed", "0-191",
+             "--memory", "none", "-o", "irqbalance=" + draw.choice(["leave", "ban", "ban"])]
     return words + draw.choice([[], ["--thread", "pt_*=150"], ["--thread", "pt_b=leave"],
                                 ["--exclude", "144-145"], ["--exclude", "144-145"]])
 
