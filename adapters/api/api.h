@@ -602,7 +602,7 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 /* == JSON of a plan ========================================================= */
 
 /* The key "format" of a plan, which grows if a key is ever removed or changes what it means. */
-#define API_JSON_FORMAT 2
+#define API_JSON_FORMAT 3
 
 /* The object that plan --json prints. */
 words_value *api_plan_json(const api_planned *planned, const api_options *options);
@@ -613,7 +613,7 @@ words_value *api_problem_json(const cpubind_problem *problem, const char *text);
 /* {"cpubind", "error": {"code", "text"}} */
 words_value *api_error_json(const char *code, const char *text);
 
-/* The warnings of a plan as an array of {"code", "text"}; empty when there is no plan. */
+/* The warnings of a plan as an array of objects; empty when there is no plan. */
 words_value *api_warnings_json(const api_planned *planned);
 
 /* The address of a function of the bus; null where it is not known. */

@@ -407,6 +407,20 @@ static void (*const parts[CPUBIND_WARNING_COUNT])(const subject *w, api_text *ou
     [CPUBIND_WARNING_CORE_NODES] = add_split,
     [CPUBIND_WARNING_CORE_KINDS] = add_fast};
 
+#define NODES "sys/devices/system/node"
+
+/* What is missing, as a capture names it, by the warnings of that code. */
+static const char *const inputs[CPUBIND_WARNING_COUNT] = {
+    [CPUBIND_WARNING_NO_STATUS] = "proc/self/status",
+    [CPUBIND_WARNING_NODE_MAP] = NODES,
+    [CPUBIND_WARNING_NO_NODES] = NODES,
+    [CPUBIND_WARNING_NO_MAP] = "cmd/npu-smi-info-m.txt",
+    [CPUBIND_WARNING_NO_PROCESSES] = "cmd/npu-smi-info.txt",
+    [CPUBIND_WARNING_NO_CENSUS] = "sys/bus/pci/devices",
+    [CPUBIND_WARNING_NO_ADDRESSES] = "sys/bus/pci/devices",
+    [CPUBIND_WARNING_NO_DISTANCES] = NODES "/node*/distance",
+    [CPUBIND_WARNING_NO_CORES] = "sys/devices/system/cpu/cpu*/topology/thread_siblings_list"};
+
 void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_device_plan *plan, api_text *out)
 {
@@ -445,9 +459,27 @@ void api_add_warning(void *out, const char *code, const char *text)
     words_add((words_value *)out, words_make("code:s text:s", code, text));
 }
 
+/* The own word of a warning is said where others have its code too. */
+static words_value *warning_json(const api_planned *p, cpubind_warning warning)
+{
+    const char *word = cpubind_warning_word(warning), *code = cpubind_warning_code(warning);
+    words_value *json = words_make("code:s", code);
+    api_text text = {"", 0};
+    api_explain_warning(warning, &p->facts, &p->plan, &text);
+    if (strcmp(word, code) != 0)
+        words_set(json, "detail", words_text(word));
+    if (inputs[warning])
+        words_set(json, "input", words_text(inputs[warning]));
+    words_set(json, "text", words_text(text.text));
+    return json;
+}
+
 words_value *api_warnings_json(const api_planned *planned)
 {
     words_value *warnings = words_array();
-    api_warn_plan(planned, api_add_warning, warnings);
+    api_warn_outer(planned->outer, api_add_warning, warnings);
+    for (int i = 0; i < CPUBIND_WARNING_COUNT; i++)
+        if (planned->plan.warnings & CPUBIND_WARNING_BIT(i))
+            words_add(warnings, warning_json(planned, (cpubind_warning)i));
     return warnings;
 }

@@ -90,7 +90,7 @@ static int read_arguments(const words_value *args, api_options *out, api_text *w
 /* == Making ================================================================= */
 
 /* Changes a printed plan into an expected one: without the version, the number of its form and
- * the texts of errors, and with the codes of the warnings alone. */
+ * the texts of errors, and of the warnings with their own words alone, or their codes. */
 static words_value *expected_plan(words_value *plan)
 {
     words_value *codes = words_array();
@@ -98,8 +98,11 @@ static words_value *expected_plan(words_value *plan)
     const words_value *devices = words_get(plan, "devices");
     for (int32_t i = 0; i < words_count(devices); i++)
         words_remove(words_get(words_at(devices, i), "error"), "text");
-    for (int32_t i = 0; i < words_count(warnings); i++)
-        words_add(codes, words_share(words_get(words_at(warnings, i), "code")));
+    for (int32_t i = 0; i < words_count(warnings); i++) {
+        words_value *detail = words_get(words_at(warnings, i), "detail");
+        words_add(codes,
+                  words_share(detail ? detail : words_get(words_at(warnings, i), "code")));
+    }
     words_set(plan, "warnings", codes);
     words_remove(plan, "cpubind");
     words_remove(plan, "format");

@@ -112,51 +112,51 @@ typedef struct cpubind_problem {
 #define CPUBIND_WHY_NO_DEVICE "the PCI bus has no accelerator that cpubind knows"
 #define CPUBIND_WHY_NO_BUS    "there is no /sys/bus/pci/devices here"
 
-/* Warnings, which do not stop a plan: (name, code for machines). */
+/* Warnings, which do not stop a plan: (name, its own word, code for machines). Those that call
+ * for the same deed have one code. */
 #define CPUBIND_WARNING_LIST(X)                                                                \
-    X(NO_STATUS, "no_status")       /* all online CPUs count as allowed */                     \
-    X(OFFLINE, "offline")           /* allowed CPUs that are offline are left out */           \
-    X(NODE_MAP, "node_map")         /* nodes come from lscpu, not from /sys */                 \
-    X(NO_NODES, "no_nodes")         /* no nodes are known: all CPUs count as one */            \
-    X(NO_MAP, "no_map")             /* no info -m: ids count as logic ids */                   \
-    X(UNKNOWN_CHIP, "unknown_chip") /* chips that npu-smi cannot query are left out */         \
-    X(EXIT_CODE, "exit_code")       /* npu-smi answered, its exit status is not 0 */           \
-    X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
-    X(NO_AFFINITY, "no_affinity")   /* affinity of a device unknown: global_slice is used */   \
-    X(PCI_AFFINITY, "pci_affinity") /* from the kernel, npu-smi has none */                    \
-    X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree */              \
-    X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi says node 0, the kernel no node */      \
-    X(ONLY_LOGIC_IDS, "only_logic_ids") /* slices by numbers that may differ in containers */  \
-    X(RESOLVED, "resolved")             /* the rule gave CPUs twice; resolved */               \
-    X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
-    X(NO_SPARE, "no_spare")             /* no CPU is left for the host's UVB threads */        \
-    X(UNKNOWN_TEXT, "unknown_text")     /* text that no reader knows was passed over */        \
-    X(INPUTS_DIFFER, "inputs_differ")   /* two inputs name different devices */                \
-    X(PARTIAL_CPUSET, "partial_cpuset") /* some online CPUs are not allowed; no scope given */ \
-    X(NO_PROCESSES, "no_processes")     /* which devices run is not known */                   \
-    X(HIDDEN_HOME, "hidden_home")       /* near CPUs of a hidden device are not known */       \
-    X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
-    X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
-    X(ORDER_DIFFERS, "order_differs")   /* devices of a group: PCI order is not logic order */ \
-    X(PARTS, "parts") /* processes with other parts of a card get the same CPUs */             \
-    X(JOB, "job")     /* the launcher says that the job has fewer devices than are visible */  \
-    X(DISPUTED, "disputed") /* CPUs that a process may take which does not see our devices */  \
-    X(POOR_LOCALITY, "poor_locality") /* reference: devices without near CPUs */               \
-    X(LENT, "lent") /* near: CPUs near one device went to another, which had too few */        \
-    X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */  \
-    X(OTHER_ACCELERATORS,                                                                      \
-      "other_accelerators")         /* of other vendors, which this plan of NPUs   \
-                                                   keeps CPUs for */           \
-    X(NO_DISTANCES, "no_distances") /* near: sockets tell how far nodes are apart, or none */  \
-    X(NO_CORES, "no_cores")         /* which CPUs share a core is not known: each is one */    \
-    X(ONLINE_DIFFERS, "online_differs") /* cpu/online lacks CPUs that are online */            \
-    X(NARROW_MASK, "narrow_mask")       /* the mask of the process lacks CPUs of its cpuset */ \
-    X(CPU_QUOTA, "cpu_quota")   /* the cgroup has less CPU time than the pools have CPUs */    \
-    X(CORE_NODES, "core_nodes") /* the CPUs of a core are on two nodes */                      \
-    X(CORE_KINDS, "core_kinds") /* pools have more or fewer CPUs of the faster cores */
+    X(NO_STATUS, "no_status", "missing") /* all online CPUs count as allowed */                \
+    X(OFFLINE, "offline", "left_out")    /* allowed CPUs that are offline */                   \
+    X(NODE_MAP, "node_map", "missing")   /* nodes come from lscpu, not from /sys */            \
+    X(NO_NODES, "no_nodes", "missing")   /* no nodes are known: all CPUs count as one */       \
+    X(NO_MAP, "no_map", "missing")       /* no info -m: ids count as logic ids */              \
+    X(UNKNOWN_CHIP, "unknown_chip", "inputs_differ") /* chips that npu-smi cannot query */     \
+    X(EXIT_CODE, "exit_code", "odd_input") /* npu-smi answered, its exit status is not 0 */    \
+    X(VISIBLE_TAIL, "visible_tail", "left_out") /* visible devices behind a bad one */         \
+    X(NO_AFFINITY, "no_affinity", "affinity")   /* of a device: slices are cut */              \
+    X(PCI_AFFINITY, "pci_affinity", "affinity") /* from the kernel, npu-smi has none */        \
+    X(AFFINITY_DIFFERS, "affinity_differs", "affinity") /* npu-smi and the kernel disagree */  \
+    X(NO_NUMA_NODE, "no_numa_node", "affinity")  /* npu-smi says node 0, the kernel no node */ \
+    X(ONLY_LOGIC_IDS, "only_logic_ids", "scope") /* slices by numbers that containers share */ \
+    X(RESOLVED, "resolved", "resolved")          /* the rule gave CPUs twice; resolved */      \
+    X(OVERLAP, "overlap", "overlap")             /* the plan gives CPUs twice, as asked */     \
+    X(NO_SPARE, "no_spare", "few_cpus")          /* none is left for the host's UVB threads */ \
+    X(UNKNOWN_TEXT, "unknown_text", "odd_input") /* what no reader knows was passed over */    \
+    X(INPUTS_DIFFER, "inputs_differ", "inputs_differ") /* they name different devices */       \
+    X(PARTIAL_CPUSET, "partial_cpuset", "scope")       /* some online CPUs are not allowed */  \
+    X(NO_PROCESSES, "no_processes", "missing")         /* which devices run is not known */    \
+    X(HIDDEN_HOME, "hidden_home", "affinity")          /* not known of a hidden device */      \
+    X(NO_CENSUS, "no_census", "missing") /* no NPU on the bus: hidden ones are not known */    \
+    X(NO_ADDRESSES, "no_addresses", "missing")         /* of the bus: order by logic id */     \
+    X(ORDER_DIFFERS, "order_differs", "order_differs") /* of the bus and of logic ids */       \
+    X(PARTS, "parts", "parts") /* processes with other parts of a card get the same CPUs */    \
+    X(JOB, "job", "left_out")  /* the job has fewer devices than are visible */                \
+    X(DISPUTED, "disputed", "scope") /* CPUs of a process that does not see our devices */     \
+    X(POOR_LOCALITY, "poor_locality", "poor_locality") /* devices without near CPUs */         \
+    X(LENT, "lent", "few_cpus")               /* CPUs near one device went to another */       \
+    X(NO_SUCH_CPU, "no_such_cpu", "left_out") /* an excluded CPU is not online */              \
+    X(OTHER_ACCELERATORS, "other_accelerators",                                                \
+      "other_accelerators")                          /* no CPUs are kept for them */           \
+    X(NO_DISTANCES, "no_distances", "missing")       /* sockets stand in for them, or none */  \
+    X(NO_CORES, "no_cores", "missing")               /* each CPU counts as a core */           \
+    X(ONLINE_DIFFERS, "online_differs", "odd_input") /* of cpu/online and the nodes */         \
+    X(NARROW_MASK, "narrow_mask", "narrow_mask")     /* it lacks CPUs of its cpuset */         \
+    X(CPU_QUOTA, "cpu_quota", "cpu_quota")    /* less CPU time than the pools have CPUs */     \
+    X(CORE_NODES, "core_nodes", "odd_input")  /* the CPUs of a core are on two nodes */        \
+    X(CORE_KINDS, "core_kinds", "core_kinds") /* pools have different ones */
 
 typedef enum cpubind_warning {
-#define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
+#define CPUBIND_X(name, word, code) CPUBIND_WARNING_##name,
     CPUBIND_WARNING_LIST(CPUBIND_X)
 #undef CPUBIND_X
         CPUBIND_WARNING_COUNT
@@ -619,6 +619,7 @@ void cpubind_problem_clear(cpubind_problem *problem);
 const char *cpubind_problem_word(cpubind_problem_code code);
 int32_t cpubind_problem_exit(cpubind_problem_code code);
 const char *cpubind_warning_word(cpubind_warning warning);
+const char *cpubind_warning_code(cpubind_warning warning);
 
 /* The origin that a request asks for: its own, or for AUTO the word of CPUBIND_FACTS in the
  * environment; CPUBIND_ORIGIN_COUNT when that is no origin. */

@@ -18,8 +18,10 @@ static const struct {
 };
 
 /* By number. */
-static const char *const warnings[] = {
-#define CPUBIND_X(name, word) word,
+static const struct {
+    const char *word, *code;
+} warnings[] = {
+#define CPUBIND_X(name, word, code) {word, code},
     CPUBIND_WARNING_LIST(CPUBIND_X)
 #undef CPUBIND_X
 };
@@ -44,7 +46,12 @@ _Static_assert(CPUBIND_WARNING_COUNT <= 64, "a plan has its warnings in 64 bits"
 
 const char *cpubind_warning_word(cpubind_warning warning)
 {
-    return (size_t)warning < CPUBIND_WARNING_COUNT ? warnings[warning] : "?";
+    return warnings[warning].word;
+}
+
+const char *cpubind_warning_code(cpubind_warning warning)
+{
+    return warnings[warning].code;
 }
 
 #define CPUBIND_X(name, word) word,

@@ -339,6 +339,11 @@ doctor_words_are_named() {
         are_named adapters/doctor/DOCTOR.md 24 '^| .*`WORD`.* | '
 }
 
+codes_are_named() {
+    sed -n '/^#define CPUBIND_WARNING_LIST/,/^$/ s/^.*"\([a-z_]*\)").*/\1/p' adapters/model/facts.h |
+        sort -u | are_named adapters/cli/MESSAGES.md 15 '^| `WORD` |'
+}
+
 no_irq_words_are_named() {
     sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/model/driver_names.h |
         grep -v no_role | are_named adapters/cli/MESSAGES.md 2 '`WORD`'
@@ -458,6 +463,7 @@ check "the pages name every error and warning code" warnings_are_named
 check "every key of the service is named" keys_are_named
 check "every check of doctor is named" doctor_words_are_named
 check "the sentences of MESSAGES.md are those of the command" sentences_are_those_of_the_command
+check "the page of messages names every code of a warning" codes_are_named
 check "every reason why no interrupt is bound is named" no_irq_words_are_named
 check "README.md has 200 lines at most, and the two commands on its first screen" readme_is_short
 check "no page has more than 300 lines" no_page_is_long

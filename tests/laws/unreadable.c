@@ -59,14 +59,15 @@ static char *say_warnings(const cpb_plan *plan)
     return strdup(at);
 }
 
-/* Whether a plan has a warning that the plan of the whole host has not. */
+/* Whether a plan has a warning, by its code and detail, that the plan of the whole host has
+ * not. */
 static int has_news(const char *warnings)
 {
-    static const char start[] = "\"code\": \"";
-    for (const char *at = warnings; (at = strstr(at, start)); at++) {
-        char word[64];
-        const size_t n = sizeof start - 1 + strcspn(at + sizeof start - 1, "\"") + 1;
-        (void)snprintf(word, sizeof word, "%.*s", (int)n, at);
+    for (const char *at = warnings; (at = strstr(at, "\"code\": \"")); at++) {
+        char word[200];
+        const char *const end = strstr(at, ", \"text\"");
+        assert_non_null(end);
+        (void)snprintf(word, sizeof word, "%.*s", (int)(end - at), at);
         if (!strstr(law.warnings, word))
             return 1;
     }
