@@ -608,7 +608,7 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 words_value *api_plan_json(const api_planned *planned, const api_options *options);
 
 /* {"cpubind", "error": {"code", "text", and the numbers of the problem}} */
-words_value *api_problem_json(const cpubind_problem *problem, const char *text);
+words_value *api_problem_json(const api_planned *planned, const char *text);
 
 /* {"cpubind", "error": {"code", "text"}} */
 words_value *api_error_json(const char *code, const char *text);

@@ -77,7 +77,7 @@ void *call_refuse(cpb_error **error, const api_planned *planned, const api_optio
     made->place = api_place(p);
     made->number = p->answer.state == CPUBIND_INPUT_FAILED ? p->answer.error : 0;
     api_explain(planned, options, &text);
-    return finish(error, made, api_problem_json(p, text.text), text.text);
+    return finish(error, made, api_problem_json(planned, text.text), text.text);
 }
 
 const char *cpb_error_code(const cpb_error *error)
@@ -104,7 +104,9 @@ int32_t cpb_error_number(const cpb_error *error, const char *name)
     const struct {
         const char *name;
         int32_t number;
-    } rows[] = {{"npu", p->device},
+    } rows[] = {{"device", p->device},
+                {"other_device", p->other},
+                {"npu", p->device},
                 {"other_npu", p->other},
                 {"cpu", p->cpu},
                 {"need", has_counts ? p->need : -1},

@@ -70,8 +70,9 @@ CPB_API const char *cpb_error_code(const cpb_error *error);
 /* The sentence that the command prints: what, where, why, and what to do. */
 CPB_API const char *cpb_error_text(const cpb_error *error);
 
-/* A number of an error: "npu", "other_npu", "cpu", "need", "have", "uncut", "line", "column",
- * "errno", "exit" (the exit status that the command would have). -1: it has no such number. */
+/* A number of an error: "device", "other_device" (also "npu", "other_npu"), "cpu", "need",
+ * "have", "uncut", "line", "column", "errno", "exit" (the exit status that the command would
+ * have). -1: it has no such number. */
 CPB_API int32_t cpb_error_number(const cpb_error *error, const char *name);
 
 /* The object that the command prints with --json. */

@@ -1008,7 +1008,7 @@ static int make_report(explanation *e, words_value **out)
         is_known = make_target(e, &t, &explain);
     if (e->planned->code != CPUBIND_PROBLEM_NONE) {
         api_explain(e->planned, e->options, &why);
-        *out = api_problem_json(&e->planned->problem, why.text);
+        *out = api_problem_json(e->planned, why.text);
     } else {
         *out = words_make("cpubind:s", CPUBIND_VERSION);
     }

@@ -17,16 +17,28 @@ static words_value *nodes_json(const cpubind_facts *facts, const api_row *row)
     return value;
 }
 
-/* {"code", "text"}, and the NPU, CPU, counts, input and place of the problem, where it has
+/* The name of a device of the plan; of a number that no device has, it is that of an NPU. */
+static words_value *called_json(const cpubind_facts *facts, int32_t logic)
+{
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    cpubind_device_name(cpubind_vendor_listed(), logic, NULL, name);
+    for (int32_t i = 0; i < facts->n_device; i++)
+        if (facts->device[i]->logic == logic)
+            cpubind_function_name(facts->device[i], name);
+    return words_text(name);
+}
+
+/* {"code", "text"}, and the device, CPU, counts, input and place of the problem, where it has
  * them. */
-static words_value *details_json(const cpubind_problem *p, const char *text)
+static words_value *details_json(const cpubind_facts *facts, const cpubind_problem *p,
+                                 const char *text)
 {
     const cpubind_position place = api_place(p);
     words_value *error = words_make("code:s text:s", cpubind_problem_word(p->code), text);
     if (p->device >= 0)
-        words_set(error, "npu", words_number(p->device));
+        words_set(error, "device", called_json(facts, p->device));
     if (p->other >= 0)
-        words_set(error, "other_npu", words_number(p->other));
+        words_set(error, "other_device", called_json(facts, p->other));
     if (p->cpu >= 0)
         words_set(error, "cpu", words_number(p->cpu));
     if (p->need > 0)
@@ -81,10 +93,11 @@ static words_value *device_json(const api_planned *p, const api_options *options
     }
     if (row.problem)
         api_explain_row(p, options, &row, &why);
-    words_move(device,
-               words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, &row),
-                          words_id(row.memory_node), api_quality_json(row.figures, 1),
-                          row.problem ? details_json(row.problem, why.text) : words_null()));
+    words_move(
+        device,
+        words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, &row),
+                   words_id(row.memory_node), api_quality_json(row.figures, 1),
+                   row.problem ? details_json(facts, row.problem, why.text) : words_null()));
     return device;
 }
 
@@ -170,9 +183,10 @@ words_value *api_plan_json(const api_planned *p, const api_options *options)
     return json;
 }
 
-words_value *api_problem_json(const cpubind_problem *problem, const char *text)
+words_value *api_problem_json(const api_planned *planned, const char *text)
 {
-    return words_make("cpubind:s error:v", CPUBIND_VERSION, details_json(problem, text));
+    return words_make("cpubind:s error:v", CPUBIND_VERSION,
+                      details_json(&planned->facts, &planned->problem, text));
 }
 
 words_value *api_error_json(const char *code, const char *text)

@@ -61,10 +61,12 @@ static words_value *memory_json(const cpubind_outcomes *report)
 
 words_value *api_report_json(const api_bound *bound, const cpubind_outcomes *report)
 {
-    words_value *json = words_make("cpubind:s pid:v parent:w npu:v", CPUBIND_VERSION,
-                                   bound->pid ? words_number(bound->pid) : words_null(),
-                                   bound->parent, words_id(report->device));
-    words_value *items = words_array();
+    words_value *json, *items = words_array();
+    char device[CPUBIND_DEVICE_NAME_SIZE];
+    (void)cpubind_recorded_name(&bound->planned.facts, report->device, report->pci, device);
+    json = words_make("cpubind:s pid:v parent:w device:w", CPUBIND_VERSION,
+                      bound->pid ? words_number(bound->pid) : words_null(), bound->parent,
+                      *bound->device ? bound->device : device);
     for (int32_t i = 0; i < report->n; i++)
         words_add(items, item_json(&report->item[i]));
     if (*report->pci)

@@ -407,18 +407,16 @@ static void (*const parts[CPUBIND_WARNING_COUNT])(const subject *w, api_text *ou
     [CPUBIND_WARNING_CORE_NODES] = add_split,
     [CPUBIND_WARNING_CORE_KINDS] = add_fast};
 
-#define NODES "sys/devices/system/node"
-
 /* What is missing, as a capture names it, by the warnings of that code. */
 static const char *const inputs[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_STATUS] = "proc/self/status",
-    [CPUBIND_WARNING_NODE_MAP] = NODES,
-    [CPUBIND_WARNING_NO_NODES] = NODES,
+    [CPUBIND_WARNING_NODE_MAP] = "sys/devices/system/node",
+    [CPUBIND_WARNING_NO_NODES] = "sys/devices/system/node",
     [CPUBIND_WARNING_NO_MAP] = "cmd/npu-smi-info-m.txt",
     [CPUBIND_WARNING_NO_PROCESSES] = "cmd/npu-smi-info.txt",
     [CPUBIND_WARNING_NO_CENSUS] = "sys/bus/pci/devices",
     [CPUBIND_WARNING_NO_ADDRESSES] = "sys/bus/pci/devices",
-    [CPUBIND_WARNING_NO_DISTANCES] = NODES "/node*/distance",
+    [CPUBIND_WARNING_NO_DISTANCES] = "sys/devices/system/node/node*/distance",
     [CPUBIND_WARNING_NO_CORES] = "sys/devices/system/cpu/cpu*/topology/thread_siblings_list"};
 
 void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,

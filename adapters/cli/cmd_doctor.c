@@ -63,13 +63,13 @@ static words_value *finding_json(const cpubind_doctor_finding *f)
     words_value *numbers = words_object();
     for (int i = 0; i < CPUBIND_DOCTOR_NUMBERS && f->number[i].key; i++)
         words_set(numbers, f->number[i].key, words_number((int64_t)f->number[i].value));
-    return words_make("check:s severity:s evidence:s input:s value:s npu:v pci:s pid:v tid:v "
-                      "cpus:v numbers:v cost:s command:s mends:b safe_changes:i then:s",
-                      f->check->word, cpubind_severity_word(f->check->severity), f->evidence,
-                      f->input, f->value, words_id(f->npu), f->pci && *f->pci ? f->pci : NULL,
-                      words_id(f->pid), words_id(f->tid), words_list(f->cpu, f->n_cpu), numbers,
-                      f->check->cost, f->command, !f->is_look, (int)f->n_change,
-                      f->check->then);
+    return words_make(
+        "check:s severity:s evidence:s input:s value:s device:w pci:s pid:v tid:v "
+        "cpus:v numbers:v cost:s command:s mends:b safe_changes:i then:s",
+        f->check->word, cpubind_severity_word(f->check->severity), f->evidence, f->input,
+        f->value, f->device, f->pci && *f->pci ? f->pci : NULL, words_id(f->pid),
+        words_id(f->tid), words_list(f->cpu, f->n_cpu), numbers, f->check->cost, f->command,
+        !f->is_look, (int)f->n_change, f->check->then);
 }
 
 /* Appends that devices are without CPUs. */

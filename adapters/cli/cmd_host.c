@@ -28,6 +28,7 @@ static const api_bound *bound_of(const host_call *c, const cpubind_host_row *row
                         .is_watching = c->is_watching,
                         .binding = (cpubind_binding *)row->binding};
     (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
+    (void)snprintf(bound.device, sizeof bound.device, "%s", row->name_of_device);
     return &bound;
 }
 
@@ -169,10 +170,10 @@ words_value *cli_row_json(const host_call *c, const cpubind_host_row *row)
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
     words_value *json = words_make(
-        "device:w npu:v pci:w product:s devices:i pid:i name:s container:w pod:v process:i "
+        "device:w pci:w product:s devices:i pid:i name:s container:w pod:v process:i "
         "processes:i shared:b children:i parent:v state:s error:v outcome:v",
-        row->name_of_device, words_id(row->number), row->pci, row->product, (int)row->n_device,
-        (int)row->pid, row->name, row->container, cli_pod_json(&row->pod), (int)row->process,
+        row->name_of_device, row->pci, row->product, (int)row->n_device, (int)row->pid,
+        row->name, row->container, cli_pod_json(&row->pod), (int)row->process,
         (int)row->n_process, (int)row->is_sharing, (int)row->n_child,
         row->parent ? words_number(row->parent) : words_null(),
         cpubind_host_state_word(row->state),

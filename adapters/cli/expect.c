@@ -37,6 +37,38 @@ static const char *form_fault(const words_value *root)
     return words_count(root) == 3 ? NULL : "it holds more than args, exit, plan or error";
 }
 
+/* Gives an error of an expectation of format 2, if it is there, the words of format 3.
+ *   name  of the device whose error it is, or NULL */
+static void renew_error(words_value *error, const char *name)
+{
+    static const char *const keys[][2] = {{"npu", "device"}, {"other_npu", "other_device"}};
+    static const char *const codes[][2] = {{"no_running_npu", "no_running_device"},
+                                           {"unknown_npu", "unknown_device"}};
+    const char *code = words_string_of(error, "code");
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (strcmp(code, codes[i][0]) == 0) {
+            words_set(error, "code", words_text(codes[i][1]));
+            break;
+        }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        api_text npu = {"", 0};
+        if (!words_get(error, keys[i][0]))
+            continue;
+        api_add(&npu, "npu%d", (int)words_integer_of(error, keys[i][0]));
+        words_set(error, keys[i][1], words_text(i == 0 && name ? name : npu.text));
+        words_remove(error, keys[i][0]);
+    }
+}
+
+static void renew(words_value *root)
+{
+    const words_value *devices = words_get(words_get(root, "plan"), "devices");
+    renew_error(words_get(root, "error"), NULL);
+    for (int32_t i = 0; i < words_count(devices); i++)
+        renew_error(words_get(words_at(devices, i), "error"),
+                    words_string(words_get(words_at(devices, i), "name")));
+}
+
 words_value *cli_read_expectation(const char *body, size_t len, api_text *why)
 {
     words_fault fault;
@@ -50,6 +82,8 @@ words_value *cli_read_expectation(const char *body, size_t len, api_text *why)
     } else if (what) {
         api_add(why, "the expectation: %s", what);
     }
+    if (root && !what)
+        renew(root);
     if (!root || !what)
         return root;
     words_free(root);
@@ -133,7 +167,7 @@ words_value *cli_make_expectation(const words_value *args, const cpubind_source 
     if (why->len > 0)
         return refusal(args, status, why);
     api_explain(planned, options, why);
-    problem = api_problem_json(&planned->problem, why->text);
+    problem = api_problem_json(planned, why->text);
     error = words_share(words_get(problem, "error"));
     words_free(problem);
     return words_make("args:V exit:i error:v", args, status, error);

@@ -125,9 +125,8 @@ int cli_refuse(const api_options *options, const api_planned *planned)
         fprintf(stderr, "cpubind: %s\n", text.text);
         return status;
     }
-    return cli_print_json(stdout, api_problem_json(&planned->problem, text.text))
-               ? status
-               : cli_no_memory();
+    return cli_print_json(stdout, api_problem_json(planned, text.text)) ? status
+                                                                        : cli_no_memory();
 }
 
 int cli_fail(const api_options *options, int status, const char *text)

@@ -161,13 +161,15 @@ static words_value *error_json(const cli_status *s, const cpubind_status_worker 
 static words_value *worker_json(const cli_status *whole, const cpubind_status_worker *s)
 {
     const cpubind_worker *w = s->worker;
+    char bound_to[CPUBIND_DEVICE_NAME_SIZE];
+    cpubind_device_name(cpubind_vendor_listed(), w->bound_number, NULL, bound_to);
     return words_make("pid:i name:w program:w container:w pod:v rank:v rank_variable:w "
-                      "visible:w index:i processes:i children:i bound:b bound_npu:v "
+                      "visible:w index:i processes:i children:i bound:b bound_device:w "
                       "bound_rules:w own_mask:b allowed:v place:s threads:v memory:v error:v",
                       (int)w->pid, w->name, w->program, w->container, cli_pod_json(&w->pod),
                       words_id(w->rank), w->rank_variable, w->visible, (int)w->index,
-                      (int)w->n_index, (int)w->n_child, w->is_bound, words_id(w->bound_number),
-                      w->bound_rules, w->has_own_mask, words_list(w->allowed.cpu, w->allowed.n),
+                      (int)w->n_index, (int)w->n_child, w->is_bound, bound_to, w->bound_rules,
+                      w->has_own_mask, words_list(w->allowed.cpu, w->allowed.n),
                       cpubind_place_word(s->place), threads_json(s), memory_json(s),
                       error_json(whole, s));
 }

@@ -127,7 +127,7 @@ class error : public std::runtime_error
         return cpb_error_code(error_.get());
     }
 
-    /* A number such as "need", "have", "npu" or "exit"; empty where this error has none. */
+    /* A number such as "need", "have", "device" or "exit"; empty where this error has none. */
     std::optional<std::int32_t> number(const char *name) const noexcept
     {
         const std::int32_t number = cpb_error_number(error_.get(), name);

@@ -62,8 +62,8 @@ typedef struct cpubind_doctor_finding {
     int32_t is_look;      /* the command only shows more: nothing that is known mends it */
     const cpubind_change *change; /* what may be done at once, safely; groups are 0 */
     int32_t n_change;             /* 0: nothing of it is safe, or nothing is known */
-    int32_t npu;                  /* logic id */
-    const char *pci;              /* the address of a device without one; else NULL or "" */
+    const char *device;           /* its name, or NULL */
+    const char *pci;              /* its address, of one that is no NPU; else NULL or "" */
     int32_t pid, tid;             /* the process and the thread at fault */
     const int32_t *cpu;           /* the CPUs at fault, ascending */
     int32_t n_cpu;

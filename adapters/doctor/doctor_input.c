@@ -17,7 +17,7 @@ cpubind_doctor_finding *doctor_find(doctor *d)
     memset(f, 0, sizeof *f);
     f->check = d->check;
     f->evidence = f->command = "";
-    f->npu = f->pid = f->tid = -1;
+    f->pid = f->tid = -1;
     if (d->n_found++ < CPUBIND_DOCTOR_MAX_FINDINGS)
         report->n_finding++;
     else

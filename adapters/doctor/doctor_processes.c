@@ -114,7 +114,7 @@ void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding
     char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
     if (!cpubind_is_listed(device))
         (void)cpubind_pci_format(pci, &device->pci);
-    f->npu = cpubind_is_listed(device) ? device->logic : -1;
+    f->device = doctor_name(d, w);
     f->pci = doctor_keep(d, pci);
 }
 

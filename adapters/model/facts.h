@@ -76,8 +76,8 @@ typedef enum cpubind_rules {
 #define CPUBIND_PROBLEM_LIST(X)                                                                \
     X(TOO_FEW_CPUS, "too_few_cpus", 1)                                                         \
     X(NO_LOCAL_CPUS, "no_local_cpus", 1)                                                       \
-    X(NO_RUNNING_DEVICE, "no_running_npu", 1)                                                  \
-    X(UNKNOWN_DEVICE, "unknown_npu", 1)                                                        \
+    X(NO_RUNNING_DEVICE, "no_running_device", 1)                                               \
+    X(UNKNOWN_DEVICE, "unknown_device", 1)                                                     \
     X(OVERLAP, "overlap", 1)                                                                   \
     X(NOT_ARM, "not_arm", 1)                                                                   \
     X(SKIPPED, "skipped", 1)                                                                   \

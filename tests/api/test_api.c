@@ -330,17 +330,25 @@ TEST(an_error_has_the_numbers_of_its_problem)
 {
     const char *const options[] = {"allowed=0-15", "rules=reference", "strategy=global_slice",
                                    NULL};
+    const char *const absent[] = {"devices=npu9", NULL};
     cpb_error *error = NULL;
     cpb_host *host = cpb_host_folder(A2, &error);
     assert_null(cpb_plan_make(host, options, &error));
     assert_string_equal(cpb_error_code(error), "too_few_cpus");
-    assert_int_equal(cpb_error_number(error, "npu"), -1);
+    assert_int_equal(cpb_error_number(error, "device"), -1);
     assert_int_equal(cpb_error_number(error, "need"), 5);
     assert_int_equal(cpb_error_number(error, "have"), 2);
     assert_int_equal(cpb_error_number(error, "cpu"), -1);
     assert_int_equal(cpb_error_number(error, "exit"), 1);
     assert_int_equal(cpb_error_number(error, "colour"), -1);
     assert_int_equal(cpb_error_number(NULL, "npu"), -1);
+    cpb_error_free(error);
+    error = NULL;
+    assert_null(cpb_plan_make(host, absent, &error));
+    assert_string_equal(cpb_error_code(error), "unknown_device");
+    assert_int_equal(cpb_error_number(error, "device"), 9);
+    assert_int_equal(cpb_error_number(error, "npu"), 9);
+    assert_non_null(strstr(cpb_error_json(error), "\"device\": \"npu9\""));
     cpb_error_free(error);
     cpb_host_close(host);
     assert_null(cpb_host_folder("fixtures/none", &error));

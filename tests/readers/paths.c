@@ -387,7 +387,7 @@ static void tell_report(reading *r, const cpubind_doctor_report *report)
         const cpubind_doctor_finding *f = &report->finding[i];
         CHECK(f->evidence && f->evidence[0] && strlen(f->evidence) < 4096);
         CHECK(f->command && f->command[0] && strlen(f->command) < 4096);
-        CHECK(f->check->word[0] && f->check->cost[0] && f->npu >= -1 && f->pid >= -1);
+        CHECK(f->check->word[0] && f->check->cost[0] && f->pid >= -1);
         CHECK(f->tid >= -1 && strcmp(cpubind_severity_word(f->check->severity), "?") != 0);
         CHECK(!f->input || cpubind_input_is_name(f->input));
         CHECK(i == 0 || report->finding[i - 1].check <= f->check);

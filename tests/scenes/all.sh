@@ -44,7 +44,7 @@ check "verify --all finds the process that has drifted" finds_what_has_drifted
 
 has_rows_of_json() {
     says 0 '' apply_all --json && [ ! -s "$out/err" ] && fits host_report &&
-        has '.workers[0].npu' 0 && has '.workers[0].pid' "$first" &&
+        has '.workers[0].device' npu0 && has '.workers[0].pid' "$first" &&
         has '.workers[1].process' 0 && has '.workers[1].processes' 2 &&
         has '.workers[2].state' bound && has '.workers[2].error' "" &&
         has '.workers[2].outcome.items[0].result' right && has .others "[]" &&
@@ -175,8 +175,8 @@ check "the workers of NPUs and of a GPU are bound at once, to CPUs of their own"
 verifies_both() {
     says 0 0000:81:00.0 "$CPUBIND" verify --all $mixed &&
         says 0 '' "$CPUBIND" verify --all $mixed --json && fits host_report &&
-        has '.workers[0].npu' 0 && has '.workers[0].pid' "$of_npu" &&
-        has '.workers[1].pci' 0000:81:00.0 && has '.workers[1].npu' "" &&
+        has '.workers[0].device' npu0 && has '.workers[0].pid' "$of_npu" &&
+        has '.workers[1].pci' 0000:81:00.0 &&
         has '.workers[1].product' "Instinct MI300X" && move_to "$all" "$of_gpu" &&
         says 1 "process $of_gpu, 0000:81:00.0: it is not where it belongs" \
             "$CPUBIND" verify --all $mixed

@@ -20,7 +20,7 @@ check_worker "apply binds every thread by its name" binds_each_thread \
 
 prints_each_thread() {
     says 0 "" apply --device npu0 --json && [ ! -s "$out/err" ] && fits report &&
-        has .pid "$worker" && has .npu 0 && has .state "$state" && items 1 4 &&
+        has .pid "$worker" && has .device npu0 && has .state "$state" && items 1 4 &&
         items "kind = 'thread' AND result = 'moved' AND was = '$all'" 4 &&
         items "name = 'other' AND should = '$main'" 1 &&
         items "id = $worker AND name = 'worker'" 1
@@ -363,7 +363,7 @@ check_worker "an output that fails after the work says what is done" \
     outputs_that_fail_say_what_is_done
 
 errors_are_json_too() {
-    says 1 "" apply --device npu8 --json && [ ! -s "$out/err" ] && has .error.code unknown_npu &&
+    says 1 "" apply --device npu8 --json && [ ! -s "$out/err" ] && has .error.code unknown_device &&
         says 1 "" verify --json && [ ! -s "$out/err" ] && has .error.code refused &&
         CPUBIND_SHIM_CPUSET=0-155 says 4 "its cpuset allows" apply --device npu0 --strict --json &&
         [ ! -s "$out/err" ] && json .error.text | grep -q "its cpuset allows"

@@ -47,7 +47,7 @@ commands_ask_it() {
     says 0 "" "$CPUBIND" verify --all --json && fits host_report &&
         has .service.pid "$service" &&
         has '.workers[0].pid' "$first" && has '.workers[0].pci' 0000:01:00.0 &&
-        has '.workers[0].npu' "" && has '.workers[1].state' right &&
+        has '.workers[1].state' right &&
         says 0 "" "$CPUBIND" verify --all &&
         [ "$(awk -v p="$first" '$2 == p { print $1, $3, $4, $5, $8 }' "$out/said")" = \
             "gpu0 worker $a 1 right" ] && says 0 "" "$CPUBIND" status --memory none --json &&
@@ -324,12 +324,12 @@ doctor_judges_workers() {
         start_worker OMP_PROC_BIND=true 3</dev/full 4</dev/urandom || return 1
     "$CPUBIND" doctor --json >"$out/said" 2>"$out/err"
     umount /sys/class && fits doctor && sqlite3 :memory: "SELECT value ->> 'evidence',
-        value ->> 'pci', value ->> 'npu', value ->> 'pid'
+        value ->> 'pci', value ->> 'device', value ->> 'pid'
         FROM json_each(readfile('$out/said'), '\$.findings')
         WHERE value ->> 'check' = 'omp_proc_bind'" >"$out/found"
     cat "$out/found"
     grep -qxF "process $worker, which drives gpu0, was started with OMP_PROC_BIND=true|\
-0000:03:00.0||$worker" "$out/found"
+0000:03:00.0|gpu0|$worker" "$out/found"
 }
 check "doctor judges the workers of a device" doctor_judges_workers
 finish

@@ -19,7 +19,7 @@ host_settings() { # line ...
 # The threads of a name go elsewhere, and memory stays.
 commands_take_the_file() {
     host_settings "thread = other=acl" "memory = none" "others = keep" "keep = 1" &&
-        says 0 "" apply --device npu0 --json && has .npu 0 && items "kind = 'memory'" 0 &&
+        says 0 "" apply --device npu0 --json && has .device npu0 && items "kind = 'memory'" 0 &&
         acl_now=$(cpus_of "$(thread_named acl_thread)") && is_at other "$acl_now" &&
         says 0 "as it should be" verify && says 0 "put back" restore && all_is_free
 }

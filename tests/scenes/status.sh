@@ -109,7 +109,7 @@ is_in_json() {
         has '.devices[3].workers[0].threads.main.unbound' 1 &&
         has '.devices[3].workers[0].threads.acl.right' 1 &&
         has '.devices[4].workers[0].place' elsewhere && has '.devices[4].pool' 80-99 &&
-        has '.devices[4].workers[0].bound_npu' 4 && has '.devices[5].workers[0].bound' 0 &&
+        has '.devices[4].workers[0].bound_device' npu4 && has '.devices[5].workers[0].bound' 0 &&
         has '.devices[5].workers[0].rank' 5 &&
         has '.devices[5].workers[0].rank_variable' RANK &&
         has '.devices[5].workers[0].visible' 5 && has .right 0 && has .workers.right 13 &&

@@ -18,7 +18,7 @@ ABI = 4
 NAME = "libcpubind.so.1"
 
 # The numbers that an error may have.
-NUMBERS = ("npu", "other_npu", "cpu", "need", "have", "uncut", "line", "column", "errno",
+NUMBERS = ("device", "other_device", "cpu", "need", "have", "uncut", "line", "column", "errno",
            "exit")
 
 _ERROR = POINTER(c_void_p)
@@ -69,7 +69,7 @@ class Error(RuntimeError):
     """A call of the library that has failed.
 
     code: a word for programs, such as "too_few_cpus"; text: the sentence that the command
-    prints; numbers: what it is about, such as {"npu": 3, "need": 5}; json: the object that the
+    prints; numbers: what it is about, such as {"device": 3, "need": 5}; json: the object that the
     command prints with --json.
     """
 
