@@ -58,6 +58,6 @@ done
 put 644 "$NATIVE/doc/bash" "$root/share/bash-completion/completions/cpubind"
 put 644 "$NATIVE/doc/zsh" "$root/share/zsh/site-functions/_cpubind"
 # In the folders of the sources, so that their links lead to each other.
-for page in LICENSE CHANGELOG.md $(find README.md adapters fixtures/README.md fixtures/HOSTS.md fuzz/README.md -name '*.md'); do
+for page in LICENSE CHANGELOG.md $(find README.md adapters fixtures/README.md fuzz/README.md -name '*.md'); do
     put 644 "$page" "$root/share/doc/cpubind/$page"
 done

@@ -46,7 +46,7 @@ ln -s "$build/libcpubind.so.1" "$out/lib/libcpubind.so.1"
 ln -s libcpubind.so.1 "$out/lib/libcpubind.so"
 . tests/support/tap.sh
 
-pages=$(find README.md adapters fixtures/README.md fixtures/HOSTS.md fuzz/README.md -name '*.md')
+pages=$(find README.md adapters fixtures/README.md fuzz/README.md -name '*.md')
 
 # -- The examples ------------------------------------------------------------
 
