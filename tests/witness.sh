@@ -25,7 +25,7 @@ plan --rules reference --overlap keep --json
 plan --rules reference --overlap refuse
 plan --rules reference --strategy global_slice --json
 plan --rules reference --strategy topo_affinity --json
-plan --distances
+plan --format distances
 plan --format log
 plan --explain all
 plan --rank 0 --explain all
@@ -61,7 +61,7 @@ plan --facts driver --json
 plan --device-type a3 --json
 plan --total 16 --json
 plan --thread worker*=acl --explain threads
-plan --threads reference --rank 0 --json
+plan -o threads=reference --rank 0 --json
 plan --format map
 plan --format log
 plan --format taskset
@@ -72,7 +72,7 @@ plan --format vllm-omp
 plan --format systemd --rank 0
 plan --format slurm
 plan --format env --rank 0
-plan --svg -
+plan --format svg
 topo
 topo --json
 topo --nics

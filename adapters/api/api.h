@@ -129,6 +129,9 @@ const char *api_side_word(api_side side);
 
 #define API_USUAL_MEASURE_MS 60000
 
+/* What a probe asks the service. */
+enum { API_ASK_ALIVE = 1, API_ASK_READY };
+
 /* A source of figures that the user names. */
 typedef enum api_metric_kind {
     API_METRIC_PAGE,
@@ -168,13 +171,11 @@ typedef struct api_options {
     api_numbers npus, allowed, exclude, keep; /* request points to their items */
     cpubind_request request;
     int json, quiet;
-    int has_index;                      /* --index is given */
-    int distances;                      /* plan: the map has distances */
-    const char *columns;                /* the titles of those that are shown; NULL: all */
-    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
-    const char *explain;                /* plan: what is explained in place of it; or NULL */
-    const char *output;                 /* -o of capture */
-    const char *name, *product, *notes; /* of the captured host, or NULL */
+    int has_index;       /* --index is given */
+    const char *columns; /* the titles of those that are shown; NULL: all */
+    const char *explain; /* plan: what is explained in place of it; or NULL */
+    const char *output;  /* -o of capture */
+    const char *name;    /* of the captured host, or NULL */
     int redact, replace, is_dry;
     int shapes;                      /* import: keeps the shapes of hosts alone */
     int is_fix, is_restoring;        /* doctor */
@@ -224,7 +225,8 @@ typedef struct api_options {
     const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */
     const char *only[API_MAX_NAMES], *except[API_MAX_NAMES]; /* patterns of process names */
     int32_t n_only, n_except;
-    int is_check, is_restored_at_end, is_alive, is_ready;
+    int is_check, is_restored_at_end;
+    int32_t ask; /* API_ASK_*; 0: nothing */
     /* measure */
     int has_between, has_seed;
     api_side between[2];
@@ -581,9 +583,10 @@ void api_put_plan(api_out *to, const api_planned *planned, const api_options *op
 /* The lines that operators of NPUs search their logs for; else the table. */
 void api_put_log(api_out *to, const api_planned *planned, const api_options *options);
 
-/* One row for each node, with a column for each core; with --distances also how far its CPUs
+/* One row for each node, with a column for each core; of distances also how far its CPUs
  * are from the homes of their NPUs. */
 void api_put_map(api_out *to, const api_planned *planned, const api_options *options);
+void api_put_distances(api_out *to, const api_planned *planned, const api_options *options);
 
 /* The ranks of a plan in a format of launchers: with --rank that rank alone; else all, in the
  * order of the visible devices. api_has_launch says first whether the plan has ranks that a

@@ -27,8 +27,9 @@ const api_format api_formats[] = {
     {"text", "a map, a table and figures (default)", 0, api_put_plan, NULL},
     {"json", "one JSON object, the same as --json", 1, put_json, NULL},
     {"map", "the map of nodes and CPUs alone", 0, api_put_map, NULL},
+    {"distances", "the map with the distances of nodes", 0, api_put_distances, NULL},
     {"log", "the lines for logs alone", 0, api_put_log, NULL},
-    {"svg", "a picture, as --svg - prints it", 0, api_put_svg, NULL},
+    {"svg", "a picture of nodes, CPUs and devices", 0, api_put_svg, NULL},
 #define CPUBIND_X(name, word, what) {word, what, 0, put_##name, api_has_launch},
     CPUBIND_LAUNCH_LIST(CPUBIND_X)
 #undef CPUBIND_X

@@ -319,7 +319,8 @@ static void put_legend(const map *m, api_out *to, int has_distances)
     api_put_text(to, width > 0 ? "\n" : "");
 }
 
-void api_put_map(api_out *to, const api_planned *planned, const api_options *options)
+static void put_map(api_out *to, const api_planned *planned, const api_options *options,
+                    int has_distances)
 {
     const cpubind_facts *facts = &planned->facts;
     map m = {.columns = to->columns ? to->columns : USUAL_COLUMNS, .colour = to->has_colour};
@@ -331,9 +332,19 @@ void api_put_map(api_out *to, const api_planned *planned, const api_options *opt
         for (int32_t i = 0; i < facts->n_node; i++) {
             if (has_sockets && (i == 0 || facts->socket[i] != facts->socket[i - 1]))
                 api_put(to, "socket %d\n", (int)facts->socket[i]);
-            put_node(&m, to, i, options->distances);
+            put_node(&m, to, i, has_distances);
         }
-        put_legend(&m, to, options->distances);
+        put_legend(&m, to, has_distances);
     }
     api_free_view(&m.view);
+}
+
+void api_put_map(api_out *to, const api_planned *planned, const api_options *options)
+{
+    put_map(to, planned, options, 0);
+}
+
+void api_put_distances(api_out *to, const api_planned *planned, const api_options *options)
+{
+    put_map(to, planned, options, 1);
 }

@@ -73,6 +73,8 @@ static const choice reaches[] = {{"socket", CPUBIND_REACH_SOCKET},
                                  {NULL, 0}};
 static const choice irqbalance_ways[] = {
     {"leave", CPUBIND_IRQBALANCE_LEAVE}, {"ban", CPUBIND_IRQBALANCE_BAN}, {NULL, 0}};
+static const choice questions[] = {
+    {"alive", API_ASK_ALIVE}, {"ready", API_ASK_READY}, {NULL, 0}};
 static const choice other_ways[] = {{"leave", 0}, {"keep", 1}, {NULL, 0}};
 
 /* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
@@ -820,8 +822,6 @@ const api_option api_option_rows[] = {
          "replace hosts of the same name, and a file"),
     FLAG("shapes", COMMAND, API_IMPORT, API_IMPORT, shapes,
          "keep what groups needs of each host, in place of its inputs"),
-    TEXT("product", "TEXT", COMMAND, API_CAPTURE, API_CAPTURE, product, "what the machine is"),
-    TEXT("notes", "TEXT", COMMAND, API_CAPTURE, API_CAPTURE, notes, "why it is worth keeping"),
     FLAG("fix", COMMAND, API_DOCTOR, API_DOCTOR, is_fix,
          "make the changes that are safe, on record"),
     FLAG("dry-run", COMMAND, API_DOCTOR, API_DOCTOR, is_dry,
@@ -834,10 +834,9 @@ const api_option api_option_rows[] = {
          "the settings (default: /etc/cpubind.conf, if it is there)"),
     FLAG("check", COMMAND, API_SERVICE, API_SERVICE, is_check,
          "say what is wrong in the settings, or print them"),
-    FLAG("alive", COMMAND, API_SERVICE, API_SERVICE, is_alive,
-         "ask a service that runs whether it goes on: exit 0 or 1 within a second"),
-    FLAG("ready", COMMAND, API_SERVICE, API_SERVICE, is_ready,
-         "the same, and whether it has looked at the workers of the host"),
+    WORD("ask", "alive|ready", COMMAND, API_SERVICE, API_SERVICE, questions, ask,
+         "ask a service that runs whether it goes on: exit 0 or 1 within a second; ready: and "
+         "whether it has looked at the workers of the host"),
     FLAG("nics", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, topo.wants_nics,
          "network cards, too, and how near each is to each device"),
     NUMBER("choose", "N", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, n_choose, 1,
@@ -981,9 +980,6 @@ const api_option api_option_rows[] = {
          "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
          "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
          "fits counts, before the names that cpubind knows"),
-    WORD("threads", "SET", BINDING, 0, API_PLAN | API_BIND_CALL, thread_sets, threads,
-         "product (default): place all threads whose names cpubind knows. reference: those "
-         "that vllm-ascend places. plan --explain threads prints them"),
     READ("memory", "WAY", BINDING, API_APPLY, API_APPLY | API_BIND_CALL, choose_memory,
          "migrate (default): move the pages that the process alone maps. all: shared and "
          "locked ones, too. none"),
@@ -1024,6 +1020,7 @@ const api_option api_option_rows[] = {
     NUMBER("memory-time", "SECONDS", BINDING, 0, API_BIND_CALL, memory_time, 1, 86400,
            "a number of seconds from 1 to 86400", NULL),
     WORD("irqbalance", "WAY", BINDING, 0, API_BIND_CALL, irqbalance_ways, irqbalance, NULL),
+    WORD("threads", "SET", BINDING, 0, API_BIND_CALL, thread_sets, threads, NULL),
     FLAG("any-arch", BINDING, 0, API_BIND_CALL, any_arch, NULL),
     FLAG("respect-masks", BINDING, 0, 0, respects_masks, NULL),
     WORD("others", "WAY", BINDING, 0, 0, other_ways, keeps_others, NULL),
@@ -1045,9 +1042,6 @@ const api_option api_option_rows[] = {
             "cpubind.conf(5) for this run"),
     READ_AT("output", "KEY=VALUE", OUTPUT, 0, API_LIVE | API_DOCTOR | API_MEASURE, read_output,
             'o', "a setting of cpubind.conf(5) for this run"),
-    FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
-    TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
-         "draw the plan as a picture, too; -: print it alone"),
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),
     FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
@@ -1131,12 +1125,25 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
 
 int api_add_retired(const char *name, api_text *why)
 {
-    if (strcmp(name, "state") != 0)
-        return 0;
-    api_add(why, "; it named the file of the record, which is found without it now: in "
-                 "$XDG_RUNTIME_DIR/cpubind, else in cpubind-UID below $TMPDIR; root's is in "
-                 "/run/cpubind");
-    return 1;
+    static const struct {
+        const char *name, *now;
+    } rows[] = {
+        {"state", "it named the file of the record, which is found without it now: in "
+                  "$XDG_RUNTIME_DIR/cpubind, else in cpubind-UID below $TMPDIR; root's is in "
+                  "/run/cpubind"},
+        {"alive", "that is: --ask alive"},
+        {"ready", "that is: --ask ready"},
+        {"distances", "that is: --format distances"},
+        {"svg", "that is: --format svg >FILE"},
+        {"product", "it is a line of host.txt, in what capture has written"},
+        {"notes", "it is a line of host.txt, in what capture has written"},
+    };
+    for (int32_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            api_add(why, "; %s", rows[i].now);
+            return 1;
+        }
+    return 0;
 }
 
 int api_read_setting(api_options *options, int commands, const char *key, char *value,

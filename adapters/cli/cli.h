@@ -149,11 +149,6 @@ int cli_refuse(const api_options *options, const api_planned *planned);
  * "unwritten", by the status, which is returned. */
 int cli_fail(const api_options *options, int status, const char *text);
 
-/* Writes a file that an option names, whole or not at all; "-" is stdout. Returns the exit
- * status; a failure is printed. */
-int cli_write_output(const api_options *options, const char *option, const char *path,
-                     const char *text, size_t len);
-
 /* Keeps the sentence that says what has been done, for an output that cannot be written. */
 void cli_note_done(const api_text *text);
 

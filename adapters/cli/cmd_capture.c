@@ -169,9 +169,7 @@ static void add_version(const capture *c, api_text *out)
 static void add_product(const capture *c, api_text *out)
 {
     const cpubind_facts *facts = &c->planned.facts;
-    if (c->options->product)
-        api_add(out, "%s", c->options->product);
-    else if (facts->type == CPUBIND_TYPE_AUTO)
+    if (facts->type == CPUBIND_TYPE_AUTO)
         api_add(out, "unknown");
     else
         api_add(out, "%d NPUs of device type %s", (int)facts->n_device,
@@ -230,8 +228,7 @@ static int write_capture(capture *c, const char *name)
     add_product(c, &product);
     about.npu_smi = version.text;
     about.product = product.text;
-    about.notes =
-        c->options->notes ? c->options->notes : "captured with cpubind " CPUBIND_VERSION;
+    about.notes = "captured with cpubind " CPUBIND_VERSION;
     if (status == API_DONE)
         status = cli_put_host(&sink, &about, &c->why);
     if (status == API_DONE)

@@ -54,24 +54,12 @@ static int print_formatted(const api_planned *p, const api_options *options)
 static int print_plan(const api_planned *p, const api_options *options)
 {
     const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
-    int status = API_DONE;
-    const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
-    if (has_plan && options->svg) {
-        api_out svg = {0};
-        api_put_svg(&svg, p, options);
-        status = svg.is_short
-                     ? cli_no_memory()
-                     : cli_write_output(options, "--svg", options->svg, svg.text, svg.len);
-        free(svg.text);
-    }
-    if (status != API_DONE)
-        return status;
+    int status;
     if (options->explain)
         return print_why(p, options);
     if (!has_plan)
         return cli_refuse(options, p);
-    if (!is_printed)
-        status = print_formatted(p, options);
+    status = print_formatted(p, options);
     if (status != API_DONE)
         return status;
     if (!options->json && !options->quiet)

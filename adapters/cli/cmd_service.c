@@ -112,7 +112,7 @@ static int check(const api_options *o, api_settings *settings)
     return status;
 }
 
-/* cpubind service --alive, --ready: for a probe, which has a second. A service may work for as
+/* cpubind service --ask: for a probe, which has a second. A service may work for as
  * long as one that answers may, and wait for a period. */
 static int probe(const api_options *o, api_settings *settings)
 {
@@ -142,10 +142,10 @@ static int probe(const api_options *o, api_settings *settings)
     api_add(&text, "the service (process %d) %s: its last turn was %lld.%lld s ago",
             (int)asking.pid, is_good ? "goes on" : "hangs", (long long)(idle_ms / 1000),
             (long long)(idle_ms % 1000 / 100));
-    if (o->is_ready && is_good && !words_is_true(words_get(json, "ready"))) {
+    if (o->ask == API_ASK_READY && is_good && !words_is_true(words_get(json, "ready"))) {
         is_good = 0;
         api_add(&text, "; it has not looked at the workers of this host yet");
-    } else if (o->is_ready && words_is_true(words_get(json, "all_left"))) {
+    } else if (o->ask == API_ASK_READY && words_is_true(words_get(json, "all_left"))) {
         api_add(&text, "; " CLI_ALL_LEFT);
     }
     words_free(json);
@@ -163,7 +163,7 @@ int cli_service(int argc, char **argv)
     int status = cli_start(argc, argv, API_SERVICE, NULL, &options);
     if (status >= 0)
         return status;
-    if (options.is_alive || options.is_ready)
+    if (options.ask)
         status = probe(&options, &settings);
     else
         status = options.is_check ? check(&options, &settings) : cli_run_service(&options);

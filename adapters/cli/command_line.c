@@ -211,8 +211,7 @@ static void add_full_names(enum api_command command, const char *text, api_text 
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
     if (add_foreign_name(command, word, why) || add_other_command(command, word, why) ||
         api_add_key((int)command, word + (word[1] == '-' ? 2 : 1), why) ||
-        (command & (API_LIVE | API_RESTORE) && strncmp(word, "--", 2) == 0 &&
-         api_add_retired(word + 2, why)))
+        (strncmp(word, "--", 2) == 0 && api_add_retired(word + 2, why)))
         return;
     for (const api_option *row = api_option_rows; row->dashed; row++) {
         if (!(row->commands & (int)command) || !row->text || strlen(text) <= 2)
@@ -414,13 +413,9 @@ static const char *all_conflict(const api_options *o, enum api_command command)
 static const char *printing_conflict(const api_options *o)
 {
     const int is_table = !o->format || strcmp(o->format->word, "text") == 0;
-    if (o->columns && (o->json || !is_table || o->explain || o->is_slurm || o->watch_ms > 0 ||
-                       (o->svg && strcmp(o->svg, "-") == 0)))
+    if (o->columns && (o->json || !is_table || o->explain || o->is_slurm || o->watch_ms > 0))
         return "-o chooses the columns of a table: leave out --json, --format, --explain, "
-               "--slurm, --svg - and --watch";
-    if (o->svg && strcmp(o->svg, "-") == 0 &&
-        (o->json || (o->format && strcmp(o->format->word, "text") != 0)))
-        return "--svg - prints the picture alone; leave out --format and --json";
+               "--slurm and --watch";
     if (o->explain && !o->format) /* status */
         return o->watch_ms > 0 ? "--explain prints once: leave out --watch" : NULL;
     if (o->explain && api_check_explain(o->explain))
@@ -459,8 +454,8 @@ static const char *service_conflict(const api_options *o)
 {
     if (o->is_check && o->config && o->n_word > 0)
         return "--config and --check each name a file; give one";
-    if ((o->is_alive || o->is_ready) && (o->is_check || o->root || o->fixture || o->json))
-        return "--alive and --ready ask a service that runs, and print a line: leave out "
+    if (o->ask && (o->is_check || o->root || o->fixture || o->json))
+        return "--ask asks a service that runs, and prints a line: leave out "
                "--check, --json, --root and --fixture";
     return NULL;
 }
@@ -473,9 +468,8 @@ static const char *conflict(const api_options *o, enum api_command command)
         return text;
     if (!o->has_workers && (o->cpu_nodes.n > 0 || o->reserve > 0 || o->reserve_host > 0))
         return "--cpu-nodes and --reserve are about CPU workers: give --cpu-workers N, too";
-    if (o->has_workers && (o->svg || o->explain || o->distances))
-        return "--cpu-workers prints the workers alone: leave out --svg, --explain and "
-               "--distances";
+    if (o->has_workers && o->explain)
+        return "--cpu-workers prints the workers alone: leave out --explain";
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
     if ((command & (API_PLAN | API_DOCTOR | API_TOPO | API_LIVE)) && o->db && !o->fixture)

@@ -166,7 +166,7 @@ static const cli_help helps[] = {
     {API_SERVICE, "service",
      "Usage: cpubind service [--config FILE] [OPTION...]\n"
      "       cpubind service --check [FILE]\n"
-     "       cpubind service --alive | --ready\n"
+     "       cpubind service --ask alive | ready\n"
      "Keeps every worker of the host bound to the CPUs of its device, as apply --all\n"
      "--watch does, in the foreground, with the settings of a file. systemd starts it:\n"
      "systemctl start cpubind. SIGHUP reads the file again; if the file is wrong, the\n"
@@ -384,8 +384,7 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
             print_names(out, command, "As for cpubind plan", is_of_plan);
         print_group(out, command, (api_group)group, 0);
     }
-    print_names(out, command,
-                "In place of settings of " API_CONF_PATH ", as for cpubind plan",
+    print_names(out, command, "In place of settings of " API_CONF_PATH ", as for cpubind plan",
                 is_setting);
     if (help->more)
         fprintf(out, "\n%s", help->more);

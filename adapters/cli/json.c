@@ -3,11 +3,9 @@
  *
  * Words nothing of a plan: adapters/api does.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../linux/source/file_writer.h"
 #include "../linux/terminal.h"
 #include "output.h"
 
@@ -141,21 +139,4 @@ int cli_fail(const api_options *options, int status, const char *text)
     return cli_print_json(stdout, api_error_json(api_status_word(status), said.text))
                ? status
                : cli_no_memory();
-}
-
-int cli_write_output(const api_options *options, const char *option, const char *path,
-                     const char *text, size_t len)
-{
-    api_text why = {"", 0};
-    cpubind_linux_fault fault = {.what = ""};
-    if (strcmp(path, "-") != 0)
-        fault = len > INT32_MAX ? (cpubind_linux_fault){EFBIG, "write", 0}
-                                : cpubind_linux_write_file(path, text, (int32_t)len, NULL);
-    else if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
-        fault = (cpubind_linux_fault){errno ? errno : EIO, "write", 0};
-    if (!fault.error)
-        return API_DONE;
-    api_add(&why, "%s %s could not be written (%s: %s); nothing has changed there", option,
-            path, fault.what, strerror(fault.error));
-    return cli_fail(options, API_UNWRITTEN, why.text);
 }

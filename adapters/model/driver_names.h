@@ -16,7 +16,7 @@ extern "C" {
 
 /* == Threads ================================================================ */
 
-/* Which rows count: (name, word of --threads). */
+/* Which rows count: (name, word of threads). */
 #define CPUBIND_THREADS_LIST(X)                                                                \
     X(REFERENCE, "reference") /* those of vllm-ascend */                                       \
     X(PRODUCT, "product")     /* all */

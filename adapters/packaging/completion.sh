@@ -46,7 +46,7 @@ rows >"$out/rows"
 kind_of_value='
     case $option in
     --root | --output | -o) kind=folder ;;
-    --db | --svg | --config | --textfile) kind=file ;;
+    --db | --config | --textfile) kind=file ;;
     --fixture) kind=host ;;
     --pid) kind=pid ;;
     *) kind=other ;;

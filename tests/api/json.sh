@@ -137,7 +137,7 @@ for host in a2-192cpu-8npu 950-smt2-640cpu too-few; do
     collect explain plan --root fixtures/hosts/$host.host --explain all
 done
 collect explain plan --explain threads
-collect explain plan --explain threads --threads reference
+collect explain plan --explain threads -o threads=reference
 for host in gpu-switches-4a100 gpu-4max1550 gpu-vm-2l4 gpu-cpuset-far-2l20; do
     collect explain plan --root fixtures/hosts/$host.host --keep 1 --explain all
 done

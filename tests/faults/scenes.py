@@ -172,7 +172,7 @@ SCENES = (
     Scene('service ends', SERVICE, binds, **TWO, setup=settings('restore-at-end = yes'),
           during=once_bound, **FAST, parts=2),
     Scene('status of a service', 'status --root {host} --memory none', reads, **ASKS, **SEES),
-    Scene('is it alive', 'service --alive', reads, **ASKS),
+    Scene('is it alive', 'service --ask alive', reads, **ASKS),
     Scene('restore beside a service', 'restore --pid {0}', beside, **ASKS, is_steady=False),
     Scene('apply beside a service', BIND, beside, **ASKS, is_steady=False, every=3),
     Scene('watch', f'{BIND} --watch 1', binds, during=period, **FAST, parts=4),

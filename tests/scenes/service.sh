@@ -211,8 +211,8 @@ check "a program that may not be read is said" a_hidden_program_is_said
 
 # -- Probes, and troubles of the host --------------------------------------------
 
-probe() { # exit status, word of --alive or --ready, sentence
-    "$CPUBIND" service --config "$conf" "--$2" >"$out/said" 2>&1
+probe() { # exit status, what is asked, sentence
+    "$CPUBIND" service --config "$conf" --ask "$2" >"$out/said" 2>&1
     [ $? -eq "$1" ] && grep -q -e "$3" "$out/said"
 }
 
@@ -228,7 +228,7 @@ probes_tell_alive_from_ready() {
         becomes is_on "$first" "$a" && kill -STOP "$service" &&
         becomes probe 1 alive "the service.* does not answer: it is stopped or hangs .*$" &&
         kill -CONT "$service" && becomes probe 0 alive "goes on" && end_service TERM &&
-        says 2 "leave out --check" "$CPUBIND" service --alive --check
+        says 2 "leave out --check" "$CPUBIND" service --ask alive --check
 }
 check "probes tell a service that goes on from one that is ready; a host without a device is \
 tried again" probes_tell_alive_from_ready

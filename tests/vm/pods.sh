@@ -159,7 +159,7 @@ pods() {
     check "the cpuset of that pod grows: it is bound within" rewritten "$pod_1" 8 15
     check "the shared CPUs get more" shared_pool_shrinks 0-7,16-31
     check "a probe in the container says that it goes on" \
-        exits 0 seen_by daemon cpubind service --config /run/cpubind/service.conf --alive
+        exits 0 seen_by daemon cpubind service --config /run/cpubind/service.conf --ask alive
     sort -u /run/comments
     kill "$service"
     service=
