@@ -55,9 +55,6 @@ int32_t api_most_threads(const cpubind_facts *facts, int32_t n);
 /* Appends `: "text"`, at most API_MAX_QUOTE bytes of it; nothing when it is empty. */
 void api_add_quote(api_text *to, const char *text, int32_t len);
 
-/* Appends the words of --device-type but "auto": "a2, a3 or 950". */
-void api_add_types(api_text *to);
-
 /* (name, word): the words of --strategy. Plans have them too, and "near". */
 #define API_STRATEGY_LIST(X)                                                                   \
     X(GLOBAL_SLICE, "global_slice")                                                            \
@@ -424,9 +421,6 @@ typedef struct api_process_view {
 /* The view as a source, which borrows from it. */
 cpubind_source api_process_source(api_process_view *view);
 
-/* Sets the allowed CPUs. Returns 0 without memory. */
-int api_process_allow(api_process_view *view, const int32_t *cpu, int32_t n);
-
 /* Nothing depends on an environment that may not be read when the options say what it would:
  * then there is no warning of it. */
 void api_settle_environment(struct api_outer *outer, const api_options *options);
@@ -541,9 +535,6 @@ int api_add_name(api_text *to, const api_row *row);
 /* Appends the row as sentences name it: "NPU 3", "device 0". */
 void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row);
 
-/* Appends the table of the plan: all rows that are shown, or with `only` at or above 0 one. */
-void api_put_rows(api_out *to, const api_planned *planned, int32_t only);
-
 /* Appends why a row has no pool. */
 void api_explain_row(const api_planned *planned, const api_options *options, const api_row *row,
                      api_text *to);
@@ -606,6 +597,9 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 
 /* The key "format" of a plan, which grows if a key is ever removed or changes what it means. */
 #define API_JSON_FORMAT 3
+
+/* The numbers that only an NPU has. */
+words_value *api_npu_json(const cpubind_host_device *npu);
 
 /* The object that plan --json prints. */
 words_value *api_plan_json(const api_planned *planned, const api_options *options);

@@ -59,8 +59,7 @@ static words_value *name_json(const api_row *row)
     return words_text(api_add_name(&name, row) ? name.text : NULL);
 }
 
-/* The numbers that only an NPU has. */
-static words_value *npu_json(const cpubind_host_device *npu)
+words_value *api_npu_json(const cpubind_host_device *npu)
 {
     return words_make("npu:v card:v chip:v phy:v", words_id(npu->logic), words_id(npu->card),
                       words_id(npu->chip), words_id(npu->phy));
@@ -77,7 +76,7 @@ static words_value *device_json(const api_planned *p, const api_options *options
                    cpubind_vendor_word(row.device->accelerator.vendor),
                    row.device->accelerator.product, api_pci_json(&row.device->pci));
     if (cpubind_is_listed(row.device))
-        words_move(device, npu_json(row.device));
+        words_move(device, api_npu_json(row.device));
     if (row.tile >= 0)
         words_set(device, "tile", words_number(row.tile));
     words_set(device, "running",

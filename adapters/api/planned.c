@@ -48,7 +48,8 @@ cpubind_source api_process_source(api_process_view *view)
     return (cpubind_source){view, read_view, list_view};
 }
 
-int api_process_allow(api_process_view *m, const int32_t *cpu, int32_t n)
+/* Sets the allowed CPUs. Returns 0 without memory. */
+static int allow(api_process_view *m, const int32_t *cpu, int32_t n)
 {
     static const char key[] = "Cpus_allowed_list:\t";
     const int32_t room = n * 6 + 1; /* "65535," at most */
@@ -110,8 +111,7 @@ static cpubind_linux_fault step_outside(int32_t pid, api_host *host)
     const int32_t env_error = hides_environment(pid, &host->source);
     if (o)
         why = cpubind_bind_find_outer(pid > 0 ? pid : (int32_t)getpid(), NULL, &o->found);
-    if (!why.error && o->found.n_cpu > 0 &&
-        !api_process_allow(&o->view, o->found.cpu, o->found.n_cpu))
+    if (!why.error && o->found.n_cpu > 0 && !allow(&o->view, o->found.cpu, o->found.n_cpu))
         why.error = ENOMEM;
     if (why.error || (o->found.n_cpu == 0 && o->found.unread_pid == 0 && !env_error)) {
         free_outer(o);

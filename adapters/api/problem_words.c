@@ -66,17 +66,6 @@ void api_add_allowed(api_text *to, const cpubind_facts *facts, const api_options
     api_add_list(to, options->request.exclude, options->request.n_exclude);
 }
 
-void api_add_types(api_text *to)
-{
-    const int first = CPUBIND_TYPE_AUTO + 1, last = CPUBIND_TYPE_COUNT - 1;
-    for (int type = first; type <= last; type++)
-        api_add(to, "%s%s",
-                type == first  ? ""
-                : type == last ? " or "
-                               : ", ",
-                cpubind_type_word((cpubind_device_type)type));
-}
-
 int api_no_room(api_text *why)
 {
     return words_fail(API_UNREADABLE, why, "there is no memory left");
@@ -667,30 +656,22 @@ static void explain_no_npu_smi(const refusal *r, api_text *out)
                 name_npus(r));
 }
 
-static void explain_not_arm(const refusal *r, api_text *out)
-{
-    (void)r;
-    api_add(out,
-            "by the rules reference, those of vllm-ascend, only ARM machines are bound, "
-            "and this is none; use --rules near, or bind it all the same with -o any-arch=yes");
-}
-
 static void explain_type(const refusal *r, api_text *out)
 {
+    const int first = CPUBIND_TYPE_AUTO + 1, last = CPUBIND_TYPE_COUNT - 1;
     api_add(out, "%s; give it with --device-type ", r->p->what);
-    api_add_types(out);
+    for (int type = first; type <= last; type++)
+        api_add(out, "%s%s",
+                type == first  ? ""
+                : type == last ? " or "
+                               : ", ",
+                cpubind_type_word((cpubind_device_type)type));
 }
 
 static void explain_request(const refusal *r, api_text *out)
 {
     api_add(out, "%s", r->p->what);
     api_add_commas(r->options, out);
-}
-
-static void explain_no_memory(const refusal *r, api_text *out)
-{
-    (void)r;
-    api_add(out, "there is no memory left to plan this host");
 }
 
 void api_explain(const api_planned *planned, const api_options *options, api_text *out)
@@ -701,6 +682,11 @@ void api_explain(const api_planned *planned, const api_options *options, api_tex
 void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
                          const api_options *options, api_text *out)
 {
+    static const char *const texts[] = {
+        [CPUBIND_PROBLEM_NOT_ARM] =
+            ("by the rules reference, those of vllm-ascend, only ARM machines are bound, and "
+             "this is none; use --rules near, or bind it all the same with -o any-arch=yes"),
+        [CPUBIND_PROBLEM_NO_MEMORY] = "there is no memory left to plan this host"};
     static void (*const by_code[])(const refusal *r, api_text *out) = {
         [CPUBIND_PROBLEM_NONE] = explain_input,
         [CPUBIND_PROBLEM_TOO_FEW_CPUS] = explain_too_few,
@@ -708,12 +694,13 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         [CPUBIND_PROBLEM_NO_RUNNING_DEVICE] = explain_running,
         [CPUBIND_PROBLEM_UNKNOWN_DEVICE] = explain_unknown,
         [CPUBIND_PROBLEM_OVERLAP] = explain_overlap,
-        [CPUBIND_PROBLEM_NOT_ARM] = explain_not_arm,
         [CPUBIND_PROBLEM_SKIPPED] = explain_skipped,
         [CPUBIND_PROBLEM_BAD_REQUEST] = explain_request,
         [CPUBIND_PROBLEM_UNREADABLE] = explain_input,
         [CPUBIND_PROBLEM_NO_NPU_SMI] = explain_no_npu_smi,
-        [CPUBIND_PROBLEM_UNKNOWN_TYPE] = explain_type,
-        [CPUBIND_PROBLEM_NO_MEMORY] = explain_no_memory};
-    by_code[p->code](&(refusal){p, facts, options}, out);
+        [CPUBIND_PROBLEM_UNKNOWN_TYPE] = explain_type};
+    if (texts[p->code])
+        api_add(out, "%s", texts[p->code]);
+    else
+        by_code[p->code](&(refusal){p, facts, options}, out);
 }

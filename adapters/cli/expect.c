@@ -42,14 +42,12 @@ static const char *form_fault(const words_value *root)
 static void renew_error(words_value *error, const char *name)
 {
     static const char *const keys[][2] = {{"npu", "device"}, {"other_npu", "other_device"}};
-    static const char *const codes[][2] = {{"no_running_npu", "no_running_device"},
-                                           {"unknown_npu", "unknown_device"}};
-    const char *code = words_string_of(error, "code");
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (strcmp(code, codes[i][0]) == 0) {
-            words_set(error, "code", words_text(codes[i][1]));
-            break;
-        }
+    const char *code = words_string_of(error, "code"), *end = strstr(code, "_npu");
+    if (end && !end[4]) { /* no_running_npu, unknown_npu */
+        api_text word = {"", 0};
+        api_add(&word, "%.*s_device", (int)(end - code), code);
+        words_set(error, "code", words_text(word.text));
+    }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         api_text npu = {"", 0};
         if (!words_get(error, keys[i][0]))

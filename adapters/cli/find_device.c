@@ -144,7 +144,16 @@ static void add_unrecorded(const api_options *o, const api_bound *bound, api_tex
         api_add(to, ", or name workers, as in: cpubind verify --all");
 }
 
-int cli_find_device(api_options *o, api_bound *bound, api_text *why)
+/* Finds the device of the process, as if --device had named it, by the first of these that
+ * tells one:
+ *   1  the options: a name or a rank; --index without --processes is a rank
+ *   2  the list of the users of all devices: that of their driver where it has one, else open
+ *      files. Of several processes of the device also which this one is
+ *   3  its record
+ * find_unit finds it in the plan where these do not tell. Returns the exit status; errors
+ * are printed. What the list says is kept in *why.
+ *   in      bound is open */
+static int find_device(api_options *o, api_bound *bound, api_text *why)
 {
     host_call c = {.options = o};
     cpubind_host_options how = {.pid = bound->pid};
@@ -237,7 +246,13 @@ static int32_t unit_of_used(const api_bound *bound)
     return n == 1 ? unit : -1;
 }
 
-int cli_find_unit(api_options *o, api_bound *bound, const api_text *list, int32_t *unit)
+/* Finds the unit of the plan of bound->planned that the process drives:
+ *   4  that of the rank, or of the device that was found
+ *   5  the only one that the process sees, by the variables of its runtime
+ *   6  that of the first variable of a launcher in its environment
+ * Returns the exit status; errors are printed.
+ *   in      list: what find_device has kept of the list of users */
+static int find_unit(api_options *o, api_bound *bound, const api_text *list, int32_t *unit)
 {
     const api_planned *p = &bound->planned;
     const char *doubt = api_rank_doubt(&p->facts, o);
@@ -287,7 +302,7 @@ int cli_plan_bound(api_options *options, api_bound *bound)
     cpubind_source source;
     api_text list = {"", 0}, why = {"", 0};
     int32_t unit = -1;
-    int status = cli_find_device(options, bound, &list);
+    int status = find_device(options, bound, &list);
     if (status != API_DONE)
         return status;
     status = api_prepare_bound(options, bound, !is_live, &why);
@@ -307,7 +322,7 @@ int cli_plan_bound(api_options *options, api_bound *bound)
         cli_progress(options, NULL);
     if (status != API_DONE)
         return cli_fail_plan(options, bound, status, &why);
-    status = cli_find_unit(options, bound, &list, &unit);
+    status = find_unit(options, bound, &list, &unit);
     if (status != API_DONE)
         return status;
     status = api_aim_bound(options, bound, unit, &why);

@@ -26,25 +26,6 @@ int cli_read_opened(const api_options *options, const cpubind_source *source,
  *   out     *error: errno, where the environment cannot be read; or NULL */
 int cli_take_launcher(api_options *options, int32_t pid, int32_t *error);
 
-/* Finds the device of the process, as if --device had named it, by the first of these that
- * tells one:
- *   1  the options: a name or a rank; --index without --processes is a rank
- *   2  the list of the users of all devices: that of their driver where it has one, else open
- *      files. Of several processes of the device also which this one is
- *   3  its record
- * cli_find_unit finds it in the plan where these do not tell. Returns the exit status; errors
- * are printed. What the list says is kept in *why.
- *   in      bound is open */
-int cli_find_device(api_options *options, api_bound *bound, api_text *why);
-
-/* Finds the unit of the plan of bound->planned that the process drives:
- *   4  that of the rank, or of the device that was found
- *   5  the only one that the process sees, by the variables of its runtime
- *   6  that of the first variable of a launcher in its environment
- * Returns the exit status; errors are printed.
- *   in      list: what cli_find_device has kept of the list of users */
-int cli_find_unit(api_options *options, api_bound *bound, const api_text *list, int32_t *unit);
-
 /* Finds the device of the process, opens the host as the process sees it, plans,
  * and makes the goal of the process. Refuses a machine that is not ARM for an NPU, unless
  * any-arch is set or nothing is changed. Returns the exit status; errors are printed. */

@@ -113,30 +113,30 @@ static void add_own_status(const api_options *options, int status, api_text *to)
         api_add(to, " (exit status %d of cpubind)", status);
 }
 
+/* Prints a failure, of a plan where `planned` is one. */
+static int print_failure(const api_options *options, const api_planned *planned, int status,
+                         api_text *text)
+{
+    add_own_status(options, status, text);
+    if (options->json &&
+        !cli_print_json(stdout, planned ? api_problem_json(planned, text->text)
+                                        : api_error_json(api_status_word(status), text->text)))
+        return cli_no_memory();
+    if (!options->json)
+        fprintf(stderr, "cpubind: %s\n", text->text);
+    return status;
+}
+
 int cli_refuse(const api_options *options, const api_planned *planned)
 {
     api_text text = {"", 0};
-    const int status = (int)cpubind_problem_exit(planned->code);
     api_explain(planned, options, &text);
-    add_own_status(options, status, &text);
-    if (!options->json) {
-        fprintf(stderr, "cpubind: %s\n", text.text);
-        return status;
-    }
-    return cli_print_json(stdout, api_problem_json(planned, text.text)) ? status
-                                                                        : cli_no_memory();
+    return print_failure(options, planned, (int)cpubind_problem_exit(planned->code), &text);
 }
 
 int cli_fail(const api_options *options, int status, const char *text)
 {
     api_text said = {"", 0};
     api_add(&said, "%s", text);
-    add_own_status(options, status, &said);
-    if (!options->json) {
-        fprintf(stderr, "cpubind: %s\n", said.text);
-        return status;
-    }
-    return cli_print_json(stdout, api_error_json(api_status_word(status), said.text))
-               ? status
-               : cli_no_memory();
+    return print_failure(options, NULL, status, &said);
 }

@@ -202,25 +202,21 @@ static words_value *device_json(const cli_status *s, const cpubind_status_device
     const cpubind_host_device *found = d->found;
     const int is_npu = cpubind_is_listed(found);
     words_value *irqs = words_array(), *device;
-    api_text pci = {"", 0};
-    if (found->pci.domain >= 0)
-        api_add_pci(&pci, &found->pci);
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
         words_add(irqs, irq_json(&d->irq[i]));
-    device = words_make("name:v vendor:s product:v pci:w node:v pool:v memory_node:v "
-                        "interrupts:v no_interrupts:v workers:v",
-                        name_json(d), cpubind_vendor_word(vendor_of(d)),
-                        is_npu ? words_null() : words_word(found->accelerator.product),
-                        pci.text, is_npu ? words_null() : words_id(found->node),
-                        words_list(d->pool.cpu, d->pool.n), words_id(d->memory_node), irqs,
-                        d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
-                            ? words_null()
-                            : words_text(cpubind_no_irq_word(d->no_irq)),
-                        workers_json(s, d));
+    device =
+        words_make("name:v vendor:s product:v pci:v node:v pool:v memory_node:v "
+                   "interrupts:v no_interrupts:v workers:v",
+                   name_json(d), cpubind_vendor_word(vendor_of(d)),
+                   is_npu ? words_null() : words_word(found->accelerator.product),
+                   api_pci_json(&found->pci), is_npu ? words_null() : words_id(found->node),
+                   words_list(d->pool.cpu, d->pool.n), words_id(d->memory_node), irqs,
+                   d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
+                       ? words_null()
+                       : words_text(cpubind_no_irq_word(d->no_irq)),
+                   workers_json(s, d));
     if (is_npu)
-        words_move(device, words_make("npu:i card:v chip:v phy:v", (int)found->logic,
-                                      words_id(found->card), words_id(found->chip),
-                                      words_id(found->phy)));
+        words_move(device, api_npu_json(found));
     return device;
 }
 
