@@ -306,6 +306,8 @@ typedef struct api_reading {
     char **argv;
     int argc;
     int *next; /* index of the word after those that were read */
+    /* Takes "key=value" of -o, as api_add_setting; NULL: the command reads no settings. */
+    int (*set)(api_options *options, char *word, api_text *why);
 } api_reading;
 
 /* (name, title): the groups of options in the help, in its order. */

@@ -356,13 +356,20 @@ static int read_index(const api_reading *r, const char *text)
     return 1;
 }
 
+/* Whether a word is written "key=value". */
+static int is_setting(const char *word)
+{
+    const size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz-");
+    return n > 0 && word[n] == '=';
+}
+
 /* A setting, or else the columns of a table, or the folder of a captured host. */
 static int read_output(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     char *word = r->argv[*r->next - 1];
-    if (api_is_setting(text) && api_takes_settings((int)o->command))
-        return api_add_setting(o, word + (text - word), r->why);
+    if (r->set && is_setting(text))
+        return r->set(o, word + (text - word), r->why);
     if (o->command == API_CAPTURE)
         o->output = text;
     else if (o->command & (API_PLAN | API_TOPO | API_STATUS | API_LIST))
@@ -1063,7 +1070,7 @@ int api_add_option_words(const api_option *row, api_text *to)
     char *words[] = {unknown, NULL};
     api_text why = {"", 0};
     int next = 1;
-    const api_reading r = {"", &options, &why, words, 1, &next};
+    const api_reading r = {"", &options, &why, words, 1, &next, NULL};
     const char *known = NULL;
     if (row->value && (row->read || row->words) && !api_store(&r, row, unknown))
         known = strstr(why.text, mark);
@@ -1151,7 +1158,7 @@ int api_read_setting(api_options *options, int commands, const char *key, char *
 {
     char *words[] = {value, NULL};
     int next = 0;
-    const reading r = {commands ? "apply" : "", options, why, words, 1, &next};
+    const reading r = {commands ? "apply" : "", options, why, words, 1, &next, NULL};
     const int is_yes = strcmp(value, "yes") == 0;
     api_hint hint = {.word = key};
     for (const api_option *row = api_option_rows; row->dashed; row++) {

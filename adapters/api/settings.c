@@ -222,12 +222,6 @@ int api_takes_settings(int commands)
     return 0;
 }
 
-int api_is_setting(const char *word)
-{
-    const size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz-");
-    return n > 0 && word[n] == '=';
-}
-
 int api_add_key(int commands, const char *name, api_text *why)
 {
     const int32_t i = api_find_key(name, (int32_t)strlen(name));
@@ -286,8 +280,8 @@ static int is_open(int32_t key, int commands, const char *value, const api_optio
            is_of_memory(key, commands, value, o);
 }
 
-/* Takes what is open of -o, and of a file that was read, with the text that it quotes. The order
- * is that of most programs: an option, a variable of the environment, the file. */
+/* Takes what is open of -o, and of a file that was read, with the text that it quotes. The
+ * order is that of most programs: an option, a variable of the environment, the file. */
 static int take_keys(api_options *file, int commands, api_options *o, api_text *why)
 {
     const int32_t rules = api_find_key("rules", (int32_t)strlen("rules"));

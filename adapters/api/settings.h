@@ -1,10 +1,10 @@
 /* settings.h - what all workers of a host share: the keys of /etc/cpubind.conf
  * SPDX-License-Identifier: MIT
  *
- * Each key is the long name of a row of options.c, and its value is read by the function of that
- * row. Commands read the keys that they need; -o KEY=VALUE says one for one run. An option that
- * is given takes the place of its key, and so does CPUBIND_RULES that of the file. A captured
- * host brings its own file, and never has that of this host.
+ * Each key is the long name of a row of options.c, and its value is read by the function of
+ * that row. Commands read the keys that they need; -o KEY=VALUE says one for one run. An option
+ * that is given takes the place of its key, and so does CPUBIND_RULES that of the file. A
+ * captured host brings its own file, and never has that of this host.
  */
 #ifndef CPUBIND_API_SETTINGS_H
 #define CPUBIND_API_SETTINGS_H
@@ -58,11 +58,8 @@ int api_settings_load(const char *asked, api_settings *out, const char **path,
 /* Whether commands read any key. */
 int api_takes_settings(int commands);
 
-/* Whether a word is written "key=value", as -o has a setting. */
-int api_is_setting(const char *word);
-
-/* Keeps such a word for api_take_settings, which the options borrow. Returns 0, with the reason
- * in *why, where the key or the value is unknown. */
+/* Keeps a word of -o, "key=value", for api_take_settings, which the options borrow. Returns 0,
+ * with the reason in *why, where the key or the value is unknown. */
 int api_add_setting(api_options *options, char *word, api_text *why);
 
 /* Appends that an option of commands is a key, and how it is said. Returns 0 where it is none. */

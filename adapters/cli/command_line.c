@@ -326,7 +326,13 @@ int cli_parse(int argc, char **argv, enum api_command command, const cli_format 
               api_options *out, api_text *why)
 {
     walk w = {command, argv, argc, 1, 0};
-    const api_reading r = {cli_help_of(command)->words, out, why, argv, argc, &w.next};
+    const api_reading r = {cli_help_of(command)->words,
+                           out,
+                           why,
+                           argv,
+                           argc,
+                           &w.next,
+                           api_takes_settings((int)command) ? api_add_setting : NULL};
     api_set_usual(out, command);
     out->word = argv + 1;
     for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
