@@ -62,7 +62,8 @@ int api_takes_settings(int commands);
  * with the reason in *why, where the key or the value is unknown. */
 int api_add_setting(api_options *options, char *word, api_text *why);
 
-/* Appends that an option of commands is a key, and how it is said. Returns 0 where it is none. */
+/* Appends that an option of commands is a key, and how it is said. Returns 0 where it is
+ * none. */
 int api_add_key(int commands, const char *name, api_text *why);
 
 /* Takes the keys that options have not said: those of api_add_setting, else of the file.
