@@ -296,6 +296,7 @@ static int run(api_options *options, api_bound *bound)
 {
     int is_placeless = 0, is_by_numa = 0;
     int status = options->settings_status;
+    cli_take_numa_address(options);
     if (status == API_DONE)
         status = choose_rank(options, bound->pid);
     if (status == API_DONE)

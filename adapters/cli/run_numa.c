@@ -103,19 +103,20 @@ static int may_have_npus(const api_options *options)
     return options->root || options->fixture;
 }
 
+void cli_take_numa_address(api_options *o)
+{
+    if (!o->numa_bind || o->device.n != 1 || o->device.item[0].number >= 0)
+        return;
+    (void)api_name_function(o, &o->device.item[0].pci, -1);
+    o->device.n = 0;
+}
+
 int cli_wants_numa(api_options *o, int *is_wanted)
 {
     static api_host host; /* large, and a stack may have 64 KiB; closed at the end */
     api_planned read = {0};
     api_text why = {"", 0};
-    int status = API_DONE;
-    if (has_lists(o) && o->device.n == 1 && o->device.item[0].number < 0) {
-        /* An address beside lists is a function of the bus, an NPU too. */
-        (void)api_name_function(o, &o->device.item[0].pci, -1);
-        o->device.n = 0;
-    }
-    if (o->numa_bind)
-        status = cli_find_named(o);
+    int status = o->numa_bind ? cli_find_named(o) : API_DONE;
     *is_wanted = o->numa_bind && status == API_DONE &&
                  (api_asks_for_devices(o) || (!api_npu_option(o) && !may_have_npus(o)));
     if (status != API_DONE || !o->numa_bind || *is_wanted ||

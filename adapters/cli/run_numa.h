@@ -24,6 +24,10 @@ typedef struct cli_numa_place {
 /* Why the options of numa-bind are wrong; NULL: they are not. Static storage. */
 const char *cli_numa_conflict(const api_options *options);
 
+/* Beside --numa-bind an address is a function of the bus, also of an NPU, and --index is the
+ * rank; a name such as npu3 asks for the plan. */
+void cli_take_numa_address(api_options *options);
+
 /* Finds whether --numa-bind counts: it is given, and the host has no NPUs, whose plan it means
  * else. Returns the exit status; errors are printed. */
 int cli_wants_numa(api_options *options, int *is_wanted);
