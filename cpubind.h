@@ -975,15 +975,16 @@ CPUBIND_PRIV void cpubind_priv_take_turns(cpubind_priv_table *t)
 /* Puts the cores into a row, lot by lot; t->at is where each lot begins. */
 CPUBIND_PRIV void cpubind_priv_sort_cores(cpubind_priv_table *t)
 {
+    const int32_t *lot_of = t->lot_of, n_core = t->n_core;
     int32_t n = 0;
     for (int32_t lot = 0; lot < t->n_lot; lot++) {
         t->at[lot] = t->hits[lot] = n;
         n += t->left[lot];
     }
-    for (int32_t c = 0; c < t->n_core;) {
-        const int32_t lot = t->lot_of[c];
+    for (int32_t c = 0; c < n_core;) {
+        const int32_t lot = lot_of[c];
         int32_t *at = t->row + t->hits[lot];
-        while (c < t->n_core && t->lot_of[c] == lot)
+        while (c < n_core && lot_of[c] == lot)
             *at++ = c++;
         t->hits[lot] = (int32_t)(at - t->row);
     }
@@ -1119,10 +1120,11 @@ CPUBIND_PRIV int32_t cpubind_priv_cut(const cpubind_priv_table *t, const cpubind
 CPUBIND_PRIV void cpubind_priv_give(cpubind_priv_table *t, const int32_t *row, int32_t from,
                                     int32_t to, int32_t d)
 {
-    int32_t size = 0;
+    const int32_t *width = t->width;
+    int32_t *owner = t->owner, size = 0;
     for (int32_t i = from; i < to; i++) {
-        t->owner[row[i]] = d;
-        size += t->width[row[i]];
+        owner[row[i]] = d;
+        size += width[row[i]];
     }
     t->size[d] += size;
 }
