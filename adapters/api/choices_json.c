@@ -32,10 +32,7 @@ static void add_once(words_value *list, words_value *value)
 /* The network card that is nearest to a device, the first of several. */
 static void add_card(words_value *list, const cpubind_facts *f, int32_t row)
 {
-    int32_t best = -1;
-    for (int32_t k = 0; k < f->n_nic; k++)
-        if (best < 0 || f->nearness[row * f->n_nic + k] < f->nearness[row * f->n_nic + best])
-            best = k;
+    const int32_t best = cpubind_facts_nearest_nic(f, row);
     if (best >= 0)
         add_once(list, api_pci_json(&f->nic[best].pci));
 }

@@ -477,13 +477,6 @@ static cpubind_problem_code find_wanted(facts_reader *r)
                                                            : CPUBIND_PROBLEM_NONE;
 }
 
-/* The node of the first online CPU of a list; -1: none is. */
-static int32_t node_of_list(const cpubind_facts *f, const int32_t *cpu, int32_t n)
-{
-    const int32_t i = facts_next_online(f, cpu, n, 0);
-    return i < n ? f->node_of[cpu[i]] : -1;
-}
-
 cpubind_problem_code cpubind_priv_find_listed(facts_reader *r)
 {
     static cpubind_problem_code (*const steps[])(facts_reader *) = {
@@ -505,7 +498,7 @@ cpubind_problem_code cpubind_priv_find_listed(facts_reader *r)
         npu->accelerator.product = cpubind_type_word(f->type);
         npu->node = npu->function < 0 ? -1 : f->bus[npu->function].node;
         if (npu->node < 0 && npu->n_cpu > 0) {
-            npu->node = node_of_list(f, npu->cpu, npu->n_cpu);
+            npu->node = facts_node_of_list(f, npu->cpu, npu->n_cpu);
             npu->origin = CPUBIND_NODE_ORIGIN_NPU_SMI;
         }
     }

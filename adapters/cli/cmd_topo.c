@@ -66,9 +66,7 @@ static words_value *nearest_of(const cpubind_facts *f, int32_t i, const char *na
 {
     const int32_t *near = f->nearness + i * f->n_nic;
     words_value *cards = words_array();
-    int32_t best = CPUBIND_NEARNESS_UNKNOWN;
-    for (int32_t k = 0; k < f->n_nic; k++)
-        best = near[k] < best ? near[k] : best;
+    const int32_t best = near[cpubind_facts_nearest_nic(f, i)];
     for (int32_t k = 0; k < f->n_nic; k++) {
         api_text card = {"", 0};
         if (f->nic[k].interface)

@@ -544,6 +544,10 @@ int32_t cpubind_facts_device(const cpubind_facts *facts, int32_t row);
 cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a,
                                      const cpubind_host_device *b);
 
+/* The network card that is nearest to a row of the bus, the first of several: an index in
+ * facts->nic; -1: there is none. */
+int32_t cpubind_facts_nearest_nic(const cpubind_facts *facts, int32_t row);
+
 /* "device"; "pix". Static storage. */
 const char *cpubind_node_origin_word(cpubind_node_origin origin);
 const char *cpubind_nearness_word(cpubind_nearness nearness);

@@ -204,6 +204,13 @@ static inline int32_t facts_next_online(const cpubind_facts *f, const int32_t *c
     return i;
 }
 
+/* The node of the first online CPU of a list; -1: none is. */
+static inline int32_t facts_node_of_list(const cpubind_facts *f, const int32_t *cpu, int32_t n)
+{
+    const int32_t i = facts_next_online(f, cpu, n, 0);
+    return i < n ? f->node_of[cpu[i]] : -1;
+}
+
 /* == Problems =============================================================== */
 
 static inline cpubind_problem_code facts_fail(facts_reader *r, cpubind_problem_code code,

@@ -102,6 +102,15 @@ cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a, const cpubind
     return a->node == b->node ? CPUBIND_NEARNESS_NODE : CPUBIND_NEARNESS_SYS;
 }
 
+int32_t cpubind_facts_nearest_nic(const cpubind_facts *f, int32_t row)
+{
+    const int32_t *near = f->nearness + row * f->n_nic;
+    int32_t best = f->n_nic > 0 ? 0 : -1;
+    for (int32_t k = 1; k < f->n_nic; k++)
+        best = near[k] < near[best] ? k : best;
+    return best;
+}
+
 static cpubind_problem_code compare_all(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

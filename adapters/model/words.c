@@ -46,12 +46,12 @@ _Static_assert(CPUBIND_WARNING_COUNT <= 64, "a plan has its warnings in 64 bits"
 
 const char *cpubind_warning_word(cpubind_warning warning)
 {
-    return warnings[warning].word;
+    return (size_t)warning < CPUBIND_WARNING_COUNT ? warnings[warning].word : "?";
 }
 
 const char *cpubind_warning_code(cpubind_warning warning)
 {
-    return warnings[warning].code;
+    return (size_t)warning < CPUBIND_WARNING_COUNT ? warnings[warning].code : "?";
 }
 
 #define CPUBIND_X(name, word) word,

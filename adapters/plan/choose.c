@@ -85,12 +85,8 @@ static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
 static int32_t card_of(const chooser *c, int32_t device)
 {
     const cpubind_facts *f = c->facts;
-    int32_t best = CPUBIND_NEARNESS_UNKNOWN;
-    for (int32_t k = 0; k < f->n_nic; k++) {
-        const int32_t near = f->nearness[c->device[device].row * f->n_nic + k];
-        best = near < best ? near : best;
-    }
-    return best;
+    const int32_t row = c->device[device].row, nic = cpubind_facts_nearest_nic(f, row);
+    return nic < 0 ? CPUBIND_NEARNESS_UNKNOWN : f->nearness[row * f->n_nic + nic];
 }
 
 static int is_better(const worth *a, const worth *b)

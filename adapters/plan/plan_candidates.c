@@ -302,8 +302,8 @@ static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
 {
     const cpubind_facts *f = p->facts;
     const cpubind_list *near = &candidate->near_cpus;
-    const int32_t i = facts_next_online(f, near->cpu, near->n, 0);
-    return i < near->n ? f->node_of[near->cpu[i]] : cpubind_candidate_is(f, candidate)->node;
+    const int32_t node = facts_node_of_list(f, near->cpu, near->n);
+    return node >= 0 ? node : cpubind_candidate_is(f, candidate)->node;
 }
 
 /* Finds the near CPUs and the nodes of the candidates, and numbers their slices. */
