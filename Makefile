@@ -82,7 +82,7 @@ check: deps-check ## what a change needs, under sanitizers; T=WORD: the tests wi
 
 check-all: deps-check-all ## what CI runs: all of check, and what is slow
 	@$(MAKE_SAN) tested
-	@rm -rf $(BUILD)/stage && $(MAKE_IN) lib slurm-plugin $(BUILD)/cpubind-nri $(BUILD)/fleet_hosts
+	@rm -rf $(BUILD)/stage && $(MAKE_IN) lib slurm-plugin $(addprefix $(BUILD)/,cpubind-nri fleet_hosts faulty)
 	@$(MAKE_IN) DESTDIR=$(BUILD)/stage PREFIX=/usr install
 	@BUILD=$(BUILD) SHARED=$(SHARED) tests/run check-all $(T)
 
@@ -181,11 +181,15 @@ $(NRI) $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/adapters/nri/nri_main.o: | $(M
 # cannot be linked (a sanitizer, a distribution without static libraries) it has shared ones. A
 # copy, which is written in one go as by `make install`, starts 60 us earlier.
 STATIC_LINK ?= -static
-# With FAULTS each system call fails when a test says so, and a copy of the command is made for
-# a test: tests/faults/sys_faults.c, served.c.
-FAULTY = $(if $(FAULTS),$(patsubst %,$(BUILD)/obj/tests/faults/%.o,sys_faults served))
-command = $(CC) $(CFLAGS) $(LDFLAGS) $(FAULTS:yes=-Wl,--wrap=cpubind_sys_real -Wl,--wrap=main)
-$(BUILD)/cpubind: $(BUILD)/obj/adapters/cli/main.o $(ROOMS) $(FAULTY)
+# With FAULTS, and in BUILD/faulty, each system call fails when a test says so, and a copy of the
+# command is made for a test: tests/faults/sys_faults.c, served.c. A test stands in for libc, too.
+FAULTY = $(patsubst %,$(BUILD)/obj/tests/faults/%.o,sys_faults served)
+WRAP = -Wl,--wrap=cpubind_sys_real -Wl,--wrap=main
+command = $(CC) $(CFLAGS) $(LDFLAGS) $(if $(filter $(FAULTY),$^),$(WRAP))
+$(BUILD)/cpubind: $(if $(FAULTS),$(FAULTY))
+$(BUILD)/faulty: $(FAULTY)
+$(BUILD)/faulty: STATIC_LINK =
+$(BUILD)/cpubind $(BUILD)/faulty: $(BUILD)/obj/adapters/cli/main.o $(ROOMS)
 	$(command) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
 	    $(command) $^ $(LIBS) $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked

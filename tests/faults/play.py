@@ -70,7 +70,8 @@ class Play:
             result = world.run(scene.begin)
             assert result.rc == 0, result.said()
         self.before = world.state()
-        world.copies_of(scene.command, scene.pace)
+        for fault in ('-', '@'):
+            world.copies_of(scene.command, fault, scene.pace)
         if scene.mend:
             world.copies_of(scene.mend)
         self.known = world.processes()

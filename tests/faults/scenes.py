@@ -34,7 +34,7 @@ def start_service(world):
     settings()(world)
     with open('/tmp/service', 'wb') as log:
         world.service = subprocess.Popen(
-            [world.cpubind, 'service', '--config', '/run/conf', '--root', world.host], stderr=log)
+            [world.fast, 'service', '--config', '/run/conf', '--root', world.host], stderr=log)
     world.wait_for(lambda: is_bound(world))
 
 
@@ -42,7 +42,7 @@ def start_watch(a_play):
     """A watch, which the command ends."""
     world = a_play.world
     if not hasattr(world, 'watch') or world.watch.poll() is not None:
-        words = [world.cpubind, *map(world.fill, f'{BIND} --watch 1'.split())]
+        words = [world.fast, *map(world.fill, f'{BIND} --watch 1'.split())]
         world.watch = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         while b'stays' not in (line := world.watch.stdout.readline()) and line:
             if b'events' in line:  # it watches from now on

@@ -8,6 +8,7 @@ machine has, those of a thread are a file of affinity_shim.c.
 import contextlib
 import mmap
 import os
+import re
 import select
 import signal
 import stat
@@ -133,6 +134,7 @@ class World:
 
     def __init__(self):
         self.cpubind = os.path.join(os.environ['BUILD'], 'cpubind')
+        self.fast = os.environ.get('CPUBIND_FAST', self.cpubind)  # without sanitizers
         self.programs = os.path.join(os.environ['BUILD'], 'programs')
         self.fixtures = os.path.join(os.environ['BUILD'], 'fixtures.db')
         self.out = os.environ['out']
@@ -178,15 +180,17 @@ class World:
 
     # -- Commands ---------------------------------------------------------------
 
-    def copies_of(self, command, pace=1):
-        if command not in self.copies:
-            words = [self.cpubind, *map(self.fill, command.split())]
-            self.copies[command] = Copies(words, f'/tmp/{len(self.copies)}', pace)
-        return self.copies[command]
+    def copies_of(self, command, fault='-', pace=1):
+        """Under the sanitizers are the uses of the calls, and what fails first at a place."""
+        program = self.cpubind if re.search('@|less|forever|leaks', fault) else self.fast
+        if (program, command) not in self.copies:
+            words = [program, *map(self.fill, command.split())]
+            self.copies[program, command] = Copies(words, f'/tmp/{len(self.copies)}', pace)
+        return self.copies[program, command]
 
     def run(self, command, fault='-', during=None):
         """Runs the command, with what happens meanwhile: during(world, pid, copies)."""
-        copies = self.copies_of(command)
+        copies = self.copies_of(command, fault)
         pid = copies.start(fault)
         if during:
             during(self, pid, copies)
