@@ -105,8 +105,6 @@ static int apply(api_options *options, api_bound *bound)
         status = cli_plan_bound(options, bound);
     if (status == API_DONE)
         status = cli_apply_bound(options, bound);
-    if (status == API_DONE && options->watch_ms > 0)
-        (void)cpubind_bind_watch(bound->binding, NULL); /* a failure is in the report */
     if (status == API_DONE)
         status = print_outcome(options, bound);
     if (status == API_DONE && options->watch_ms > 0 && !bound->is_stopped)

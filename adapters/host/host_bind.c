@@ -619,13 +619,14 @@ const cpubind_problem *cpubind_host_bind_unlisted(const cpubind_host_bind *h)
 
 cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)
 {
-    const cpubind_problem_code code = find_all(h);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (h->options.bind.is_watching) {
+    cpubind_problem_code code;
+    if (h->options.bind.is_watching) { /* before anything is looked at: nothing is missed */
         h->no_events = cpubind_no_fault;
         (void)cpubind_group_watch(h->group, &h->no_events);
     }
+    code = find_all(h);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
     if (h->n == 0)
         return CPUBIND_PROBLEM_NONE;
     bind_all(h);

@@ -74,10 +74,11 @@ static cpubind_binding *start_watch(pid_t pid, int has_events)
         first_cpu++;
     const cpubind_goal goal = {
         .main = {&first_cpu, 1}, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ADDRESS};
-    const cpubind_bind_options how = {.pid = (int32_t)pid, .memory = CPUBIND_MEMORY_NONE};
+    const cpubind_bind_options how = {
+        .pid = (int32_t)pid, .is_watching = has_events, .memory = CPUBIND_MEMORY_NONE};
     must(cpubind_bind_open(&how, NULL, &b, NULL) == CPUBIND_LINUX_OK, "open");
     must(cpubind_bind_apply(b, &goal, NULL) == CPUBIND_LINUX_OK, "apply");
-    if (has_events && cpubind_bind_watch(b, NULL) != CPUBIND_LINUX_OK) {
+    if (cpubind_bind_report(b)->no_events.error) {
         cpubind_bind_close(b);
         return NULL;
     }

@@ -25,8 +25,8 @@ adapters/model          3620    1400
 adapters/ascend         6138    2500
 adapters/pci            1360    1300
 adapters/plan           3034    1200
-adapters/linux         12921    9500
-adapters/host           4428    3300
+adapters/linux         12919    9500
+adapters/host           4429    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
@@ -34,7 +34,7 @@ adapters/words          1664    5600
 adapters/api            9054    1000
 adapters/doctor         2870    2000
 adapters/measure        2020    1700
-adapters/cli           13064    7500
+adapters/cli           13062    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          706     700

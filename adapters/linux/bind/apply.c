@@ -279,5 +279,6 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     binding->report.device = goal->device;
     memcpy(binding->report.pci, goal->pci, sizeof goal->pci);
+    cpubind_start_events(binding);
     return apply(binding, goal, fault);
 }

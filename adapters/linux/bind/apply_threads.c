@@ -15,10 +15,6 @@
  * a tool of the runtime, moves it too. */
 #define MAX_MOVES 3
 
-/* A watch of weeks lists threads without end: when this many more are recorded than twice those
- * that live, the ended ones are dropped. */
-#define MAX_ENDED 256
-
 /* == One thread ============================================================= */
 
 static int is_known(const cpubind_binding *b, int32_t tid)
@@ -351,7 +347,7 @@ static void drop_ended(cpubind_binding *b)
 {
     cpubind_record *r = &b->record;
     int32_t n = 0, n_known = 0;
-    if (r->n_thread <= 2 * b->tids.n + MAX_ENDED)
+    if (!cpubind_has_many_ended(r->n_thread, b->tids.n))
         return;
     for (int32_t i = 0; i < r->n_thread; i++)
         if (!has_ended(b, r->thread[i].tid))

@@ -187,7 +187,8 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 typedef struct cpubind_bind_options {
     int32_t pid;         /* of the process, as this process sees it */
     int32_t is_reading;  /* 1: to verify alone: takes no lock and makes no folder */
-    int32_t is_watching; /* 1: a watch follows; another cpubind may end it then */
+    int32_t is_watching; /* 1: a watch follows apply, which asks the kernel for events before;
+                            another cpubind may end it then */
     int32_t is_service;  /* 1: of the service of the host: no other cpubind ends it */
     int32_t is_strict;   /* 1: apply fails, and undoes all, where it would skip a part */
     int32_t is_forced;   /* 1: apply binds PID 1, a kernel thread or a zombie, too */
@@ -289,8 +290,13 @@ typedef struct cpubind_outcomes {
     int32_t measurer;                  /* verify: the measurement that has left the process on
                                           one of its sides when it was killed; 0: none */
     int32_t prefer_error;              /* PREFER: errno of set_mempolicy(2), or 0 */
-    cpubind_linux_fault no_events;     /* cpubind_bind_watch: why the kernel sends no events */
-    int32_t irqbalance_runs;           /* it runs, and may move interrupts again */
+    /* Apply with is_watching, outside of a group: why the kernel sends no events, and the watch
+     * works by periods alone. EPERM, "bind": CAP_NET_ADMIN is missing; ECONNREFUSED, "sendmsg":
+     * this is not the network namespace of the host; ENOMSG, "answer": nor its pid or user
+     * namespace, or the kernel has no such events; EPROTONOSUPPORT, "socket": it has none; or
+     * of another call. */
+    cpubind_linux_fault no_events;
+    int32_t irqbalance_runs; /* it runs, and may move interrupts again */
     int32_t is_host_busy;   /* the record of the host could not be had in time: what needs it is
                              skipped, and is for a watch or the next call of apply to do */
     int32_t host_holder;    /* of is_host_busy: the cpubind that works on it; 0: not known */
@@ -466,17 +472,8 @@ int32_t cpubind_bind_measurer(const cpubind_binding *binding);
  *           record, where the call before this one was verify with a goal, or failed */
 cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_fault *fault);
 
-/* Asks the kernel for events of the process, so that a watch acts at once on threads that are
- * born or renamed. Without this call, or after it failed, a watch works by periods alone.
- *   in      after apply, before the first wait
- *   errors  ERR_REFUSED, also in report->no_events: EPERM, "bind": CAP_NET_ADMIN is missing;
- *           ECONNREFUSED, "sendmsg": this is not the network namespace of the host; ENOMSG,
- *           "answer": nor its pid or user namespace, or the kernel has no such events;
- *           EPROTONOSUPPORT, "socket": it has none; or of another call. ERR_ARG */
-cpubind_linux_status cpubind_bind_watch(cpubind_binding *binding, cpubind_linux_fault *fault);
-
-/* Waits until the process ends, the time is over or, after cpubind_bind_watch, events have come
- * that cpubind_bind_again is to act on: then the next call waits for the rest of the time.
+/* Waits until the process ends, the time is over or, where the kernel sends them, events have
+ * come that cpubind_bind_again is to act on: then the next call waits for the rest of the time.
  *   returns 1 when the process has ended, else 0 (a signal ends the wait early) */
 int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms);
 

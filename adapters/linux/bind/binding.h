@@ -201,6 +201,11 @@ int cpubind_has_events(const cpubind_binding *b);
 /* Finds irqbalance as cpubind_irqbalance_find does; a group finds it once. */
 cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbalance *out);
 
+/* Asks the kernel for the events of the process, if a watch follows and has no group: before
+ * anything is looked at, so that what is born or renamed later is not missed. Why it sends none
+ * is in the report. */
+void cpubind_start_events(cpubind_binding *b);
+
 /* Stops receiving events, those of a group too. */
 void cpubind_stop_events(cpubind_binding *b);
 
@@ -459,6 +464,13 @@ void cpubind_watched_note_listing(cpubind_binding *b);
 /* Whether the threads of the table are all that the process has, if none of them has ended
  * (has_ended_name) when their names are read after this call: the kernel counts as many. */
 int cpubind_watched_are_all(cpubind_binding *b);
+
+/* Whether a watch drops the threads that have ended, which in weeks are without number: of n
+ * that it was to look at so many live. */
+static inline int cpubind_has_many_ended(int32_t n, int32_t n_live)
+{
+    return n > 2 * n_live + 256;
+}
 
 /* Adds all threads of the table.
  *   errors  ENOMEM */

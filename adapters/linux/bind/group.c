@@ -41,6 +41,21 @@ static int32_t place_of(const cpubind_group *g, int32_t pid)
     return -1;
 }
 
+/* The members have changed: the kernel is to send the names of others. */
+static void choose_events(cpubind_group *g)
+{
+    cpubind_ids pids = {0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (g->events_fd < 0 || !g->is_changed)
+        return;
+    for (int32_t i = 0; i < g->n && !why.error; i++)
+        why = cpubind_ids_add(&pids, g->sys, g->member[i].binding->options.pid);
+    if (!why.error) /* else the filter of before: the next wait tries again */
+        cpubind_proc_events_choose(g->sys, g->events_fd, pids.id, pids.n);
+    g->is_changed = why.error != 0;
+    free(pids.id);
+}
+
 void cpubind_group_join(cpubind_group *group, cpubind_binding *binding)
 {
     const cpubind_member member = {binding,
@@ -52,6 +67,7 @@ void cpubind_group_join(cpubind_group *group, cpubind_binding *binding)
     }
     binding->group = group;
     group->is_changed = 1;
+    choose_events(group); /* before anything of the process is looked at */
     cpubind_look_at_all(binding);
 }
 
@@ -123,6 +139,12 @@ int cpubind_has_events(const cpubind_binding *b)
     return b->events_fd >= 0 || (b->group && b->group->events_fd >= 0);
 }
 
+void cpubind_start_events(cpubind_binding *b)
+{
+    if (b->options.is_watching && !b->group && b->events_fd < 0)
+        b->report.no_events = cpubind_proc_events_open(b->sys, b->options.pid, &b->events_fd);
+}
+
 void cpubind_stop_events(cpubind_binding *b)
 {
     if (b->events_fd >= 0)
@@ -145,19 +167,6 @@ cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fau
         cpubind_look_at_all(group->member[i].binding);
     return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
                              fault);
-}
-
-/* The members have changed: the kernel is to send the names of others. */
-static void choose_events(cpubind_group *g)
-{
-    cpubind_ids pids = {0};
-    cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; i < g->n && !why.error; i++)
-        why = cpubind_ids_add(&pids, g->sys, g->member[i].binding->options.pid);
-    if (!why.error) /* else the filter of before: the next wait tries again */
-        cpubind_proc_events_choose(g->sys, g->events_fd, pids.id, pids.n);
-    g->is_changed = why.error != 0;
-    free(pids.id);
 }
 
 /* The arguments of take_event. */
@@ -261,8 +270,7 @@ cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, 
     left_ms = g->period_end_ms > now_ms ? g->period_end_ms - now_ms : 0;
     if (most_ms >= 0 && left_ms > most_ms)
         left_ms = most_ms;
-    if (g->events_fd >= 0 && g->is_changed)
-        choose_events(g);
+    choose_events(g);
     if (!list_waits(g)) {
         (void)g->sys->poll(NULL, 0, (int)left_ms);
     } else if (g->sys->poll(g->wait, (nfds_t)g->n + 2, (int)left_ms) > 0) {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  *   cpubind_group_open(sys, &group, &fault);
- *   cpubind_group_join(group, binding);             (each one, after cpubind_bind_open)
  *   cpubind_group_watch(group, &fault);             (with events, if the kernel sends them)
+ *   cpubind_group_join(group, binding);             (each one, before cpubind_bind_apply)
  *   for (;;) {
  *       cpubind_group_news news = cpubind_group_wait(group, timeout_ms, -1);
  *       ... cpubind_bind_again(binding, &fault) where cpubind_group_is_due(binding) ...
@@ -35,12 +35,12 @@ cpubind_linux_status cpubind_group_open(const cpubind_sys *sys, cpubind_group **
                                         cpubind_linux_fault *fault);
 
 /* Adds a binding. From then on its calls find irqbalance and kernel threads as the others of
- * the group do, and it is told of events through the group. Without memory the binding stays
- * alone. */
+ * the group do, and it is told of events through the group: of all that are later than this
+ * call. Without memory the binding stays alone. */
 void cpubind_group_join(cpubind_group *group, cpubind_binding *binding);
 
 /* Asks the kernel for the events of all processes.
- *   errors  as cpubind_bind_watch */
+ *   errors  ERR_REFUSED: as no_events of a report */
 cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fault *fault);
 
 /* Waits until events have come that a binding is to act on or that are about another process,
@@ -49,9 +49,6 @@ cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fau
  * handled together: within 2 ms, or, while only other processes have events, within 64 ms. */
 cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms,
                                       int32_t most_ms);
-
-/* Ends a wait early when a descriptor can be read; -1: none. The caller reads it. */
-void cpubind_group_wake_at(cpubind_group *group, int fd);
 
 /* Ends a wait early when a descriptor can be read; -1: none. The caller reads it. */
 void cpubind_group_wake_at(cpubind_group *group, int fd);

@@ -20,25 +20,8 @@
  * kernel has lost an event without saying so. */
 #define LOOK_MS 10000
 
-/* When so many more threads were looked at than twice those of the last listing, the ended ones
- * are dropped. */
-#define MAX_ENDED 256
-
 /* Events that come within this time are handled together. */
 #define GATHER_MS 2
-
-cpubind_linux_status cpubind_bind_watch(cpubind_binding *binding, cpubind_linux_fault *fault)
-{
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (!binding || binding->options.is_reading)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
-    if (binding->events_fd < 0)
-        why = cpubind_proc_events_open(binding->sys, binding->options.pid, &binding->events_fd);
-    binding->report.no_events = why;
-    cpubind_look_at_all(binding);
-    return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
-                             fault);
-}
 
 /* Reads the events that have come. Without events the watch goes on by periods alone. */
 static void read_events(cpubind_binding *b)
@@ -56,7 +39,8 @@ static void read_events(cpubind_binding *b)
 static cpubind_look choose_look(cpubind_binding *b)
 {
     const int64_t now_ms = cpubind_now_ms();
-    const int has_many_ended = b->n_watched > 2 * b->n_listed + MAX_ENDED;
+    const int has_many_ended = cpubind_has_many_ended(b->n_watched, b->n_listed) ||
+                               cpubind_has_many_ended(b->record.n_thread, b->n_listed);
     if (!b->news.is_all && !has_many_ended && now_ms < b->next_look_ms) {
         if (cpubind_has_events(b))
             return b->is_early ? CPUBIND_LOOK_NEWS : CPUBIND_LOOK_MASKS;
