@@ -14,12 +14,7 @@
  *                                                       as many rows as dev_num says
  *   head       = "ns_id" words LF      with the pairs "dev_num" number and "namespace" word;
  *                                      a word that ends in "(#)" marks the reader's table
- *   functions  = *( arrow / empty / unknown )           each line ends in LF, the last too
- *              / *empty columns *( row / empty / unknown )
- *   arrow      = pci blanks "--->" blanks number LF
- *   pci        = [ domain ":" ] bus ":" device "." function       hexadecimal, either case
- *   columns    = word *( blanks word ) LF    "logic_devid" and "udevid" in a table, "bdf" and
- *                                            "udevid" in functions, once each, any others
+ *   columns    = word *( blanks word ) LF    "logic_devid" and "udevid", once each, any others
  *   row        = word *( blanks word ) LF    as many words as columns; an id is a number
  *   unknown    = a line that is_row does not take for a row; passed over
  *   number     = "0" / ( "1".."9" *DIGIT )
@@ -108,28 +103,33 @@ cpubind_text_status cpubind_driver_parse_number(const char *text, int32_t len,
     return of.status;
 }
 
-/* == Columns ================================================================ */
+/* == /proc/uda/namespace_node =============================================== */
 
 enum { N_WANTED = 2 };
+static const char *const wanted[N_WANTED] = {"logic_devid", "udevid"};
 
 /* The ids that a table has named, one bit each. */
 typedef struct id_set {
     uint64_t bits[CPUBIND_MAX_DEVICES / 64];
 } id_set;
 
-/* What both tables have: the columns that are wanted, and where the header has them. */
-typedef struct table {
-    const char *name[N_WANTED];
-    int32_t index[N_WANTED];
-    int32_t n_column;       /* 0: the header was not read yet */
-    id_set seen[N_WANTED];  /* the ids of each wanted column */
-    cpubind_piece *unknown; /* the first line or column that was passed over */
-} table;
+/* One reading. */
+typedef struct namespaces {
+    cpubind_arena *arena;
+    cpubind_driver_logics list;
+    int32_t has_own;
+    /* Of the table that is being read */
+    int32_t has_table, is_own;
+    int32_t dev_num, n_row;
+    int32_t index[N_WANTED]; /* where the header has the columns that are wanted */
+    int32_t n_column;        /* 0: the header was not read yet */
+    id_set seen[N_WANTED];   /* the ids of each wanted column */
+} namespaces;
 
-static void pass_over(table *t, cursor piece)
+static void pass_over(namespaces *ns, cursor piece)
 {
-    if (t->unknown->len == 0)
-        *t->unknown = cursor_piece(piece);
+    if (ns->list.unknown.len == 0)
+        ns->list.unknown = cursor_piece(piece);
 }
 
 /* The next word of a line; returns 0 at its end. */
@@ -140,55 +140,55 @@ static int next_word(cursor *rest, cursor *word)
 }
 
 /* The wanted column of this name, or N_WANTED. */
-static int32_t find_wanted(const table *t, cursor word)
+static int32_t find_wanted(cursor word)
 {
     int32_t i = 0;
-    while (i < N_WANTED && !cursor_is(word, t->name[i]))
+    while (i < N_WANTED && !cursor_is(word, wanted[i]))
         i++;
     return i;
 }
 
 /* Whether a line has the names of all wanted columns. */
-static int is_columns(const table *t, cursor line)
+static int is_columns(cursor line)
 {
     uint32_t found = 0;
     cursor word;
     while (next_word(&line, &word))
-        found |= 1u << find_wanted(t, word);
+        found |= 1u << find_wanted(word);
     return (found | 1u << N_WANTED) == (2u << N_WANTED) - 1;
 }
 
 /*   columns    = word *( blanks word ) LF
  * The number that the PCI layer of the driver gives a device is not needed. */
-static void read_columns(table *t, cursor line)
+static void read_columns(namespaces *ns, cursor line)
 {
     uint32_t found = 0;
     cursor word;
-    if (t->n_column > 0)
+    if (ns->n_column > 0)
         (void)cursor_bad(&line, "a table has two headers");
-    for (; next_word(&line, &word); t->n_column++) {
-        const int32_t i = find_wanted(t, word);
+    for (; next_word(&line, &word); ns->n_column++) {
+        const int32_t i = find_wanted(word);
         if (i < N_WANTED && found & 1u << i)
             (void)cursor_bad(&word, "a column occurs twice");
         else if (i < N_WANTED)
-            t->index[i] = t->n_column;
+            ns->index[i] = ns->n_column;
         else if (!cursor_is(word, "add_id"))
-            pass_over(t, word);
+            pass_over(ns, word);
         found |= 1u << i;
     }
 }
 
 /* Finds the wanted cells of a row. */
-static void read_cells(const table *t, cursor line, cursor *cell)
+static void read_cells(const namespaces *ns, cursor line, cursor *cell)
 {
     const cursor row = line;
     cursor word;
     int32_t n = 0;
     for (; next_word(&line, &word); n++)
         for (int32_t i = 0; i < N_WANTED; i++)
-            if (t->index[i] == n)
+            if (ns->index[i] == n)
                 cell[i] = word;
-    if (n != t->n_column)
+    if (n != ns->n_column)
         (void)cursor_bad(&row, "a row has not as many cells as there are columns");
 }
 
@@ -214,18 +214,6 @@ static int next_line(cursor *c, cursor *line)
     return 0;
 }
 
-/* == /proc/uda/namespace_node =============================================== */
-
-/* One reading. */
-typedef struct namespaces {
-    table t;
-    cpubind_arena *arena;
-    cpubind_driver_logics list;
-    int32_t has_table, is_own; /* of the table that is being read */
-    int32_t has_own;
-    int32_t dev_num, n_row; /* of the table that is being read */
-} namespaces;
-
 /* Fails where a table is not whole; the next one starts at `c`. */
 static void end_table(const cursor *c, const namespaces *ns)
 {
@@ -250,8 +238,8 @@ static void read_head(namespaces *ns, cursor line)
     cursor word;
     ns->has_table = 1;
     ns->n_row = 0;
-    ns->t.n_column = 0;
-    memset(ns->t.seen, 0, sizeof ns->t.seen);
+    ns->n_column = 0;
+    memset(ns->seen, 0, sizeof ns->seen);
     while (next_word(&line, &word)) {
         if (cursor_is(word, "dev_num")) {
             n_number++;
@@ -274,13 +262,13 @@ static void read_logic(namespaces *ns, cursor line)
     cpubind_driver_logics *list = &ns->list;
     cpubind_driver_logic row;
     cursor cell[N_WANTED] = {line, line};
-    if (ns->t.n_column == 0)
+    if (ns->n_column == 0)
         (void)cursor_bad(&line, "a row comes before the header of its table");
     if (ns->n_row++ == ns->dev_num)
         (void)cursor_bad(&line, "a table has more rows than its head says");
-    read_cells(&ns->t, line, cell);
-    row.logic = read_id(cell[0], &ns->t.seen[0]);
-    row.udevid = read_id(cell[1], &ns->t.seen[1]);
+    read_cells(ns, line, cell);
+    row.logic = read_id(cell[0], &ns->seen[0]);
+    row.udevid = read_id(cell[1], &ns->seen[1]);
     if (ns->is_own && CURSOR_MORE(&line, ns->arena, list->row, list->n, 1))
         list->row[list->n++] = row;
 }
@@ -295,21 +283,18 @@ cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t le
     const size_t used = arena ? arena->used : 0;
     namespaces ns;
     memset(&ns, 0, sizeof ns);
-    ns.t.name[0] = "logic_devid";
-    ns.t.name[1] = "udevid";
-    ns.t.unknown = &ns.list.unknown;
     ns.arena = arena;
     while (next_line(&c, &line)) {
         cursor first = line;
         if (cursor_is(cursor_word(&first), "ns_id")) {
             end_table(&line, &ns);
             read_head(&ns, line);
-        } else if (ns.has_table && is_columns(&ns.t, line)) {
-            read_columns(&ns.t, line);
+        } else if (ns.has_table && is_columns(line)) {
+            read_columns(&ns, line);
         } else if (cursor_is_digit(line.text[line.at])) {
             read_logic(&ns, line);
         } else {
-            pass_over(&ns.t, line);
+            pass_over(&ns, line);
         }
     }
     end_table(&c, &ns);
@@ -318,79 +303,6 @@ cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t le
                           "no table is marked as the reader's");
     if (cursor_ok(&c))
         *out = ns.list;
-    else if (arena)
-        arena->used = used;
-    return of.status;
-}
-
-/* == devdrv_sysfs_bdf_to_devid ============================================== */
-
-/* Whether a line must be read as a row: it starts with a digit, or one of its words is like an
- * address. */
-static int is_row(cursor line)
-{
-    int found = cursor_is_digit(line.text[line.at]);
-    cursor word;
-    while (!found && next_word(&line, &word)) {
-        const cursor before = cursor_cut(&word, ':');
-        found = cursor_left(&word) && cursor_is_hex(before.text[before.at]);
-    }
-    return found;
-}
-
-/*   arrow      = pci blanks "--->" blanks number LF */
-static void read_arrow(cursor line, cursor *cell)
-{
-    const cursor row = line;
-    cell[0] = cursor_word(&line);
-    const cursor arrow = cursor_word(&line);
-    cell[1] = cursor_word(&line);
-    if (!cursor_is(arrow, "--->") || !cursor_left(&cell[1]) || cursor_left(&line))
-        (void)cursor_bad(&row, "a row has no header, and is no address, arrow and number");
-}
-
-static void read_function(table *t, cursor line, cpubind_arena *arena,
-                          cpubind_driver_functions *list)
-{
-    cpubind_driver_function row;
-    cursor cell[N_WANTED] = {line, line};
-    if (t->n_column > 0)
-        read_cells(t, line, cell);
-    else
-        read_arrow(line, cell);
-    row.pci = cpubind_priv_cursor_pci(cell[0]);
-    row.udevid = read_id(cell[1], &t->seen[1]);
-    if (CURSOR_MORE(&line, arena, list->row, list->n, 1))
-        list->row[list->n++] = row;
-}
-
-cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len,
-                                                   cpubind_arena *arena,
-                                                   cpubind_driver_functions *out,
-                                                   cpubind_text_fault *fault)
-{
-    cursor_text of;
-    cursor c = cursor_open(&of, text, len, fault, arena && out), line;
-    cpubind_driver_functions list = {NULL, 0, {0, 0}};
-    const size_t used = arena ? arena->used : 0;
-    table t;
-    memset(&t, 0, sizeof t);
-    t.name[0] = "bdf";
-    t.name[1] = "udevid";
-    t.unknown = &list.unknown;
-    while (next_line(&c, &line)) {
-        const int is_header = is_columns(&t, line);
-        if (is_header && list.n > 0)
-            (void)cursor_bad(&line, "a header comes after a row");
-        else if (is_header)
-            read_columns(&t, line);
-        else if (is_row(line))
-            read_function(&t, line, arena, &list);
-        else
-            pass_over(&t, line);
-    }
-    if (cursor_ok(&c))
-        *out = list;
     else if (arena)
         arena->used = used;
     return of.status;

@@ -87,32 +87,6 @@ cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t le
                                                     cpubind_driver_logics *out,
                                                     cpubind_text_fault *fault);
 
-/* A row of devdrv_sysfs_bdf_to_devid. */
-typedef struct cpubind_driver_function {
-    cpubind_pci_address pci; /* domain -1: not printed, which is usual */
-    int32_t udevid;          /* 0 .. CPUBIND_MAX_DEVICES - 1 */
-} cpubind_driver_function;
-
-typedef struct cpubind_driver_functions {
-    cpubind_driver_function *row;
-    int32_t n;
-    cpubind_piece unknown; /* as in cpubind_driver_logics */
-} cpubind_driver_functions;
-
-/* Reads devdrv_sysfs_bdf_to_devid of a PCI function, which lists the devices of all functions,
- * in its older form (rows "c1:00.0 ---> 3") and in that of 2026 (columns bdf, udevid, add_id).
- * An address may be there more than once: a function may have two devices, and two domains may
- * have the same bus.
- *   in      arena, of which the rows are taken
- *   out     *out, rows in the order of the text; no udevid twice; n may be 0
- *   errors  ERR_ARG; ERR_CUT: the last line lacks its line feed; ERR_SYNTAX: a bad row or
- *           header, a udevid twice; ERR_RANGE; ERR_SPACE: the arena is too small
- *   cost    O(len) */
-cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len,
-                                                   cpubind_arena *arena,
-                                                   cpubind_driver_functions *out,
-                                                   cpubind_text_fault *fault);
-
 #ifdef __cplusplus
 }
 #endif

@@ -9,8 +9,9 @@
  *   phy ids    the name of a mailbox interrupt, "trs-mbox-<phy>-<scheduler>", is the device's;
  *              its number is in msi_irqs of the device's PCI function. One device a function,
  *              or two on a 300I Duo. Container runtimes hide /proc/interrupts; the kernel shows
- *              the same names as folders of /proc/irq/<number>. For root, davinci_dev_num,
- *              dev_id and devdrv_sysfs_bdf_to_devid say the same once more.
+ *              the same names as folders of /proc/irq/<number>. The driver's own files of a
+ *              function (dev_id, davinci_dev_num, devdrv_sysfs_bdf_to_devid) are not asked: root
+ *              alone may read them, so that a plan would depend on who makes it.
  *   logic ids  the driver numbers the devices that a process may open, by ascending udevid.
  *              The udevid is the minor number of a device node; the number in its name may be
  *              another one. For root, the own table of namespace_node says the same once more.
@@ -24,9 +25,6 @@
 #define INPUT_CLASS      "sys/class/devdrv-class"
 #define INPUT_NAMESPACES "proc/uda/namespace_node"
 #define INPUT_PROCESSES  "proc/trs_core/proc"
-#define PCI_DEV_NUM      "davinci_dev_num"
-#define PCI_DEV_ID       "dev_id"
-#define PCI_TABLE        "devdrv_sysfs_bdf_to_devid"
 
 /* One reading. The phy ids go onto the functions. */
 typedef struct reading {
@@ -72,21 +70,6 @@ static cpubind_problem_code ask_as_any_user(facts_reader *r, const char *name,
         (out->error == LINUX_EPERM || out->error == LINUX_EACCES))
         out->state = CPUBIND_INPUT_ABSENT;
     return facts_judge(r, name, *out);
-}
-
-/* Reads the number in such a file; -1 when it is not known. The driver prints nothing when it
- * does not know the number. */
-static cpubind_problem_code read_known_number(facts_reader *r, const char *name, int32_t *out)
-{
-    cpubind_input answer;
-    cpubind_text_fault fault;
-    cpubind_problem_code code = ask_as_any_user(r, name, &answer);
-    *out = -1;
-    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer) || answer.len == 0)
-        return code;
-    return cpubind_number_parse(answer.data, answer.len, out, &fault) == CPUBIND_TEXT_OK
-               ? CPUBIND_PROBLEM_NONE
-               : facts_fail_text(r, name, answer, &fault);
 }
 
 /* The devices that a function has by its mailboxes. */
@@ -234,30 +217,18 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
     return code;
 }
 
-/* How many devices to look for: those that davinci_dev_num names, else one, or two on a product
- * whose functions may have two. */
-static cpubind_problem_code count_wanted(reading *d, int32_t function, int32_t *out)
-{
-    facts_reader *r = d->r;
-    const char *name = facts_function_path(r, &facts_npu(r->facts, function)->pci, PCI_DEV_NUM);
-    const cpubind_problem_code code = read_known_number(r, name, out);
-    if (*out <= 0)
-        *out = cpubind_product_of(r->facts->type)->has_pairs ? CPUBIND_FUNCTION_DEVICES : 1;
-    return code;
-}
-
 /* Finds the devices of all functions where /proc/interrupts is hidden, by the folders of their
  * interrupts. The first interrupt is a mailbox, so that one folder is enough where a function
  * has one device. */
 static cpubind_problem_code read_folders(reading *d)
 {
+    const int32_t wanted =
+        cpubind_product_of(d->r->facts->type)->has_pairs ? CPUBIND_FUNCTION_DEVICES : 1;
     int is_there = 0;
     for (int32_t i = 0; i < d->r->facts->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
         const char *input;
-        int32_t *msi, n, wanted = 0;
+        int32_t *msi, n;
         cpubind_problem_code code = read_irqs(d, i, &input, &msi, &n);
-        if (code == CPUBIND_PROBLEM_NONE && d->view->outcome == DRIVER_COMPLETE)
-            code = count_wanted(d, i, &wanted);
         for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < n &&
                             count_phys(d, i) < wanted && d->view->outcome == DRIVER_COMPLETE;
              k++)
@@ -293,81 +264,6 @@ static cpubind_problem_code read_mailboxes(reading *d)
                             "some PCI functions have mailboxes of more NPUs than others");
     }
     return code;
-}
-
-/* == Phy ids, as root reads them ============================================ */
-
-/* Compares davinci_dev_num and dev_id of each function with its mailboxes. dev_id is of one
- * device of a function with several. */
-static cpubind_problem_code check_numbers(reading *d)
-{
-    facts_reader *r = d->r;
-    for (int32_t i = 0; i < r->facts->n_census; i++) {
-        const cpubind_pci_address *pci = &facts_npu(r->facts, i)->pci;
-        const char *dev_num = facts_function_path(r, pci, PCI_DEV_NUM);
-        const char *dev_id = facts_function_path(r, pci, PCI_DEV_ID);
-        int32_t n, id;
-        cpubind_problem_code code = read_known_number(r, dev_num, &n);
-        if (code == CPUBIND_PROBLEM_NONE)
-            code = read_known_number(r, dev_id, &id);
-        if (code != CPUBIND_PROBLEM_NONE)
-            return code;
-        if (n > count_phys(d, i))
-            return stop_gap(d, dev_num, "not every NPU of a PCI function has a mailbox");
-        if (n >= 0 && n < count_phys(d, i))
-            return stop_contradiction(d, dev_num,
-                                      "a PCI function has mailboxes of more NPUs than this");
-        if (id >= 0 && !facts_has_phy(facts_npu(r->facts, i), id))
-            return stop_contradiction(d, dev_id, "the mailbox names another NPU");
-    }
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Whether a row may be of this function: the table prints no domains. */
-static int is_row_of(const cpubind_driver_function *row, const cpubind_host_device *function)
-{
-    const cpubind_pci_address *a = &row->pci, *b = &function->pci;
-    return (a->domain < 0 || a->domain == b->domain) && a->bus == b->bus &&
-           a->device == b->device && a->function == b->function;
-}
-
-/* Compares the table with the mailboxes: each device is in a row of its function. */
-static cpubind_problem_code compare_table(reading *d, const char *name,
-                                          const cpubind_driver_functions *list)
-{
-    const cpubind_facts *f = d->r->facts;
-    int32_t n_known = 0;
-    for (int32_t i = 0; i < list->n; i++) {
-        const int32_t function = function_of(d, list->row[i].udevid);
-        if (function >= 0 && !is_row_of(&list->row[i], facts_npu(f, function)))
-            return stop_contradiction(d, name, "the mailboxes give an NPU another PCI address");
-        n_known += function >= 0;
-    }
-    for (int32_t i = 0; i < f->n_census; i++)
-        n_known -= count_phys(d, i);
-    return n_known == 0 ? CPUBIND_PROBLEM_NONE
-                        : stop_contradiction(d, name, "it lacks an NPU that has a mailbox");
-}
-
-/* Every function has the same table; the first one with a text is read. */
-static cpubind_problem_code check_table(reading *d)
-{
-    facts_reader *r = d->r;
-    const char *name = facts_function_path(r, &facts_npu(r->facts, 0)->pci, PCI_TABLE);
-    cpubind_driver_functions list;
-    cpubind_text_fault fault;
-    cpubind_input answer;
-    cpubind_text_status status;
-    cpubind_problem_code code = ask_as_any_user(r, name, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer) || answer.len == 0)
-        return code;
-    status = cpubind_driver_parse_functions(answer.data, answer.len, r->arena, &list, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_memory(r);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, name, answer, &fault);
-    facts_note_unknown(r, name, answer, list.unknown);
-    return compare_table(d, name, &list);
 }
 
 /* Says how many devices each function has, which is known now. */
@@ -660,9 +556,7 @@ static cpubind_problem_code read_running(reading *d)
 
 cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
 {
-    enum { PHY_STEPS = 3 };
-    static step_fn *const steps[] = {read_mailboxes, check_numbers, check_table,
-                                     count_all,      read_logics,   read_running};
+    static step_fn *const steps[] = {read_mailboxes, count_all, read_logics, read_running};
     reading d = {r, out};
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(&out->why);
@@ -671,7 +565,7 @@ cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
         const cpubind_problem_code code = steps[i](&d);
         if (code == CPUBIND_PROBLEM_NONE && out->outcome == DRIVER_COMPLETE)
             continue;
-        if (i < PHY_STEPS)
+        if (i == 0)
             forget_phys(&d);
         return code;
     }

@@ -35,8 +35,6 @@
  *   dev                         npu-smi 7      refused    npu-smi 7   not known  refused
  *   dev/davinci<N>              refused        refused    refused     refused    npu-smi, w
  *   uda/namespace_node          not used       refused 5  not used    refused    npu-smi, w
- *   dev_id, davinci_dev_num     not used       refused 5  not used    refused    npu-smi, w
- *   devdrv_sysfs_bdf_to_devid   not used       refused 5  not used    refused    npu-smi, w
  *   trs_core/proc               w 3            w 3        none runs   w          not known
  *
  *   The inputs of cores, distances and sockets are in the table of ../model/cores.c.

@@ -59,33 +59,6 @@ static void put_hex(view_source *s, int32_t value)
     view_put(s, text);
 }
 
-/* Whether the driver has started a device of the function. */
-static int32_t is_started(const random_host *h, const host_function *function)
-{
-    return h->has_driver && function->n_npu > 0 && h->npu[function->first].state == NPU_ALIVE;
-}
-
-static cpubind_input read_driver_attribute(view_source *s, const host_function *function,
-                                           const char *leaf)
-{
-    const int32_t start = s->used;
-    const int is_table = strcmp(leaf, "devdrv_sysfs_bdf_to_devid") == 0;
-    if (!is_started(s->view->host, function) ||
-        (!is_table && strcmp(leaf, "dev_id") != 0 && strcmp(leaf, "davinci_dev_num") != 0))
-        return no_answer(CPUBIND_INPUT_ABSENT, 0);
-    if (!s->view->is_root)
-        return no_answer(CPUBIND_INPUT_FAILED, 13);
-    if (strcmp(leaf, "dev_id") == 0)
-        view_put_number(s, function->first);
-    else if (is_table)
-        view_make_functions_table(s);
-    else
-        view_put_number(s, function->n_npu);
-    if (!is_table)
-        view_put(s, "\n");
-    return answer_from(s, start);
-}
-
 static cpubind_input read_function(view_source *s, const char *rest)
 {
     const random_host *h = s->view->host;
@@ -108,7 +81,7 @@ static cpubind_input read_function(view_source *s, const char *rest)
         return no_answer(function->is_virtual ? CPUBIND_INPUT_FAILED : CPUBIND_INPUT_ABSENT,
                          21);
     else
-        return read_driver_attribute(s, function, leaf);
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
     if (strcmp(leaf, "numa_node") == 0)
         view_put(s, "\n");
     return answer_from(s, start);

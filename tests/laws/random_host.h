@@ -113,7 +113,6 @@ typedef struct random_host {
     int32_t has_driver;     /* what the driver adds to /proc and to PCI functions;
                                device nodes are always there */
     int32_t has_buses;      /* npu-smi info prints addresses */
-    int32_t has_older_rows; /* of devdrv_sysfs_bdf_to_devid */
     int32_t threads;        /* of a core */
     int32_t siblings;       /* distance between the two threads of a core */
     int32_t socket_nodes;   /* nodes of a socket; 0: no input tells distances and sockets */

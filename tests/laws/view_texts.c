@@ -635,19 +635,3 @@ int32_t view_make_device_node(view_source *s, const char *name, int32_t is_all)
     }
     return 0;
 }
-
-void view_make_functions_table(view_source *s)
-{
-    const random_host *h = s->view->host;
-    if (!h->has_older_rows)
-        view_put(s, "bdf      udevid add_id\n");
-    for (int32_t phy = 0; phy < h->n_npu; phy++) {
-        if (h->npu[phy].state != NPU_ALIVE)
-            continue;
-        view_put(s, h->function[h->npu[phy].function].name + 5);
-        put_number_cell(s, h->has_older_rows ? " ---> " : "  ", phy, h->has_older_rows ? 0 : 9);
-        if (!h->has_older_rows)
-            view_put_number(s, phy);
-        view_put(s, "\n");
-    }
-}

@@ -22,13 +22,12 @@ void view_make_topo(view_source *s);
 int32_t view_make_board(view_source *s, int32_t card, int32_t chip);
 
 /* /proc/self/status, the environment, /proc/interrupts, /proc/trs_core/proc,
- * /proc/uda/namespace_node, devdrv_sysfs_bdf_to_devid. */
+ * /proc/uda/namespace_node. */
 void view_make_status(view_source *s);
 void view_make_env(view_source *s);
 void view_make_interrupts(view_source *s);
 void view_list_processes(view_source *s);
 void view_make_namespaces(view_source *s);
-void view_make_functions_table(view_source *s);
 
 /* Folders of /sys, and the device nodes: of the host, or of those that the process can open. */
 void view_list_nodes(view_source *s);

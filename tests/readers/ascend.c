@@ -235,23 +235,6 @@ static void read_namespaces(reading *r)
     tell_unknown(r, list->unknown);
 }
 
-static void read_functions(reading *r)
-{
-    cpubind_driver_functions *list = OUT(r, cpubind_driver_functions);
-    if (!READ_IN_ARENA(r, cpubind_driver_parse_functions, list))
-        return;
-    for (int32_t i = 0; i < list->n; i++) {
-        cpubind_pci_address pci = list->row[i].pci;
-        tell(r, "udevid %d%s", list->row[i].udevid, tell_if(pci.domain < 0, " no domain"));
-        CHECK(list->row[i].udevid >= 0 && list->row[i].udevid < CPUBIND_MAX_DEVICES);
-        CHECK_UNIQUE(list->row, i, udevid);
-        pci.domain = pci.domain < 0 ? 0 : pci.domain;
-        tell_pci(r, &pci);
-        tell(r, "\n");
-    }
-    tell_unknown(r, list->unknown);
-}
-
 /* == Redaction ============================================================== */
 
 static int is_none(const cpubind_redacted *counts)
@@ -380,7 +363,6 @@ static const reader rows[] = {
     {"driver_mailbox", read_mailbox, "", NULL, "driver", 64},
     {"driver_number", read_node, "", NULL, "driver", 32},
     {"driver_namespaces", read_namespaces, "", NULL, "driver", 2048},
-    {"driver_functions", read_functions, "", NULL, "driver", 1024},
     {"redact", read_redacted, NULL, NULL, "redact", 4096},
 };
 
