@@ -14,6 +14,13 @@
 #define INPUT_INFO "cmd/npu-smi-info.txt"
 #define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
 
+/* Why the driver's files do not name the NPUs, where *r->problem says so and is no fault. */
+typedef enum driver_outcome {
+    DRIVER_COMPLETE = 0, /* it is one, or they name them */
+    DRIVER_GAP,          /* something that is needed is not there: npu-smi may know it */
+    DRIVER_CONTRADICTION /* two inputs disagree: npu-smi decides, with a warning */
+} driver_outcome;
+
 typedef struct ascend_reading {
     cpubind_input info_answer;          /* npu-smi info; ABSENT when it was not asked for */
     cpubind_text_status info_status;    /* of its devices; ERR_MISSING without an answer */
@@ -22,6 +29,7 @@ typedef struct ascend_reading {
     cpubind_npusmi_info info;
     int32_t has_read_processes; /* the process table was asked for */
     int32_t is_map_short;       /* npu-smi info names an NPU that npu-smi info -m lacks */
+    driver_outcome outcome;
 } ascend_reading;
 
 /* == The steps ============================================================== */

@@ -26,34 +26,23 @@
 #define INPUT_NAMESPACES "proc/uda/namespace_node"
 #define INPUT_PROCESSES  "proc/trs_core/proc"
 
-/* One reading. The phy ids go onto the functions. */
-typedef struct reading {
-    facts_reader *r;
-    driver_view *view;
-} reading;
-
-typedef cpubind_problem_code step_fn(reading *d);
-
-/* Ends the reading with a gap or a contradiction. */
-static cpubind_problem_code stop(reading *d, driver_outcome outcome, const char *input,
-                                 const char *what)
+cpubind_problem_code cpubind_priv_stop(facts_reader *r, driver_outcome outcome,
+                                       const char *input, const char *what)
 {
-    cpubind_problem *why = &d->view->why;
-    d->view->outcome = outcome;
-    why->code = CPUBIND_PROBLEM_UNREADABLE;
-    why->input = input;
-    why->what = what;
-    return CPUBIND_PROBLEM_NONE;
+    r->ascend->outcome = outcome;
+    r->problem->input = input;
+    return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, what);
 }
 
-static cpubind_problem_code stop_gap(reading *d, const char *input, const char *what)
+static cpubind_problem_code stop_gap(facts_reader *r, const char *input, const char *what)
 {
-    return stop(d, DRIVER_GAP, input, what);
+    return cpubind_priv_stop(r, DRIVER_GAP, input, what);
 }
 
-static cpubind_problem_code stop_contradiction(reading *d, const char *input, const char *what)
+static cpubind_problem_code stop_contradiction(facts_reader *r, const char *input,
+                                               const char *what)
 {
-    return stop(d, DRIVER_CONTRADICTION, input, what);
+    return cpubind_priv_stop(r, DRIVER_CONTRADICTION, input, what);
 }
 
 /* Error numbers of Linux, the same on every architecture. */
@@ -73,38 +62,38 @@ static cpubind_problem_code ask_as_any_user(facts_reader *r, const char *name,
 }
 
 /* The devices that a function has by its mailboxes. */
-static int32_t count_phys(const reading *d, int32_t function)
+static int32_t count_phys(const cpubind_host_device *function)
 {
     int32_t n = 0;
-    while (n < CPUBIND_FUNCTION_DEVICES && facts_npu(d->r->facts, function)->phys[n] >= 0)
+    while (n < CPUBIND_FUNCTION_DEVICES && function->phys[n] >= 0)
         n++;
     return n;
 }
 
-/* The function of a device by the mailboxes, or -1. */
-static int32_t function_of(const reading *d, int32_t phy)
+/* The row of the function of a device by the mailboxes, or -1. */
+static int32_t function_of(const cpubind_facts *f, int32_t phy)
 {
-    for (int32_t i = 0; i < d->r->facts->n_census; i++)
-        if (facts_has_phy(facts_npu(d->r->facts, i), phy))
-            return i;
+    for (int32_t i = 0; i < f->n_census; i++)
+        if (facts_has_phy(facts_npu(f, i), phy))
+            return f->counted[i];
     return -1;
 }
 
 /* == Phy ids ================================================================ */
 
-/* Gives a device to a function. A device has a mailbox for each scheduler. */
-static cpubind_problem_code add_device(reading *d, int32_t function, int32_t phy)
+/* Gives a device to the function of a row. A device has a mailbox for each scheduler. */
+static cpubind_problem_code add_device(facts_reader *r, int32_t function, int32_t phy)
 {
-    int32_t *phys = facts_npu(d->r->facts, function)->phys;
-    const int32_t known = function_of(d, phy);
-    int32_t i = count_phys(d, function);
+    int32_t *phys = r->facts->bus[function].phys;
+    const int32_t known = function_of(r->facts, phy);
+    int32_t i = count_phys(&r->facts->bus[function]);
     if (known == function)
         return CPUBIND_PROBLEM_NONE;
     if (known >= 0)
-        return stop_contradiction(d, INPUT_INTERRUPTS,
+        return stop_contradiction(r, INPUT_INTERRUPTS,
                                   "two PCI functions have a mailbox of the same NPU");
     if (i == CPUBIND_FUNCTION_DEVICES)
-        return stop_contradiction(d, INPUT_INTERRUPTS,
+        return stop_contradiction(r, INPUT_INTERRUPTS,
                                   "a PCI function has mailboxes of more NPUs than it can have");
     for (; i > 0 && phys[i - 1] > phy; i--)
         phys[i] = phys[i - 1];
@@ -112,70 +101,67 @@ static cpubind_problem_code add_device(reading *d, int32_t function, int32_t phy
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Gives the device whose mailbox a name of an interrupt is to its function, or -1. */
-static cpubind_problem_code take_name(reading *d, const char *input, int32_t function,
+/* Gives the device whose mailbox a name of an interrupt is to the function of a row, or -1. */
+static cpubind_problem_code take_name(facts_reader *r, const char *input, int32_t function,
                                       const char *name, int32_t len)
 {
     int32_t phy;
     if (cpubind_driver_parse_mailbox(name, len, &phy, NULL) != CPUBIND_TEXT_OK)
         return CPUBIND_PROBLEM_NONE;
     if (phy >= CPUBIND_DRIVER_VIRTUAL)
-        return stop_gap(d, input, "a mailbox belongs to a virtual NPU");
+        return stop_gap(r, input, "a mailbox belongs to a virtual NPU");
     if (function < 0)
-        return stop_gap(d, input,
+        return stop_gap(r, input,
                         "a mailbox belongs to no PCI function with an NPU of this product");
-    return add_device(d, function, phy);
+    return add_device(r, function, phy);
 }
 
 /* Reads the numbers of the interrupts of a function. */
-static cpubind_problem_code read_irqs(reading *d, int32_t function, const char **input,
-                                      int32_t **msi, int32_t *n)
+static cpubind_problem_code read_irqs(facts_reader *r, const cpubind_host_device *function,
+                                      const char **input, int32_t **msi, int32_t *n)
 {
-    facts_reader *r = d->r;
     cpubind_input listing;
     cpubind_problem_code code;
-    *input = facts_function_path(r, &facts_npu(r->facts, function)->pci, "msi_irqs");
+    *input = facts_function_path(r, &function->pci, "msi_irqs");
     if (!*input)
         return facts_fail_memory(r);
     listing = r->source->list(r->source->ctx, *input);
     code = facts_judge(r, *input, listing);
-    *n = 0;
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (!facts_is_present(listing))
-        return stop_gap(d, *input, "the kernel lists no interrupts of an NPU's PCI function");
+        return stop_gap(r, *input, "the kernel lists no interrupts of an NPU's PCI function");
     return cpubind_priv_read_msi(r, listing, msi, n);
 }
 
-/* Finds the function of each interrupt: function[row], -1: it is of none. */
-static cpubind_problem_code join_irqs(reading *d, const cpubind_interrupt_list *list,
+/* Finds the row of the function of each interrupt: function[i], -1: it is of none. */
+static cpubind_problem_code join_irqs(facts_reader *r, const cpubind_interrupt_list *list,
                                       int32_t *function)
 {
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    for (int32_t row = 0; row < list->n; row++)
-        function[row] = -1;
-    for (int32_t i = 0; i < d->r->facts->n_census && code == CPUBIND_PROBLEM_NONE &&
-                        d->view->outcome == DRIVER_COMPLETE;
-         i++) {
+    for (int32_t i = 0; i < list->n; i++)
+        function[i] = -1;
+    for (int32_t i = 0; i < r->facts->n_census; i++) {
         const char *input;
-        int32_t *msi, n, k = 0;
-        code = read_irqs(d, i, &input, &msi, &n);
-        for (int32_t row = 0; n > 0 && row < list->n; row++) {
-            if (!cpubind_list_has(msi, n, list->irq[row].irq, &k))
+        int32_t *msi, n, at = 0;
+        const cpubind_problem_code code =
+            read_irqs(r, facts_npu(r->facts, i), &input, &msi, &n);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+        for (int32_t k = 0; k < list->n; k++) {
+            if (!cpubind_list_has(msi, n, list->irq[k].irq, &at))
                 continue;
-            if (function[row] >= 0)
-                return stop_contradiction(d, input,
+            if (function[k] >= 0)
+                return stop_contradiction(r, input,
                                           "two PCI functions have the same interrupt");
-            function[row] = i;
+            function[k] = r->facts->counted[i];
         }
     }
-    return code;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Finds the devices of all functions by the names of their interrupts. */
-static cpubind_problem_code read_names(reading *d, cpubind_input answer)
+static cpubind_problem_code read_names(facts_reader *r, cpubind_input answer)
 {
-    facts_reader *r = d->r;
     cpubind_interrupt_list list;
     int32_t *function;
     cpubind_problem_code code = cpubind_priv_read_interrupts(r, answer, &list);
@@ -184,23 +170,21 @@ static cpubind_problem_code read_names(reading *d, cpubind_input answer)
     function = cpubind_arena_ints(r->arena, list.n);
     if (!function)
         return facts_fail_memory(r);
-    code = join_irqs(d, &list, function);
-    for (int32_t row = 0; row < list.n && code == CPUBIND_PROBLEM_NONE; row++) {
+    code = join_irqs(r, &list, function);
+    for (int32_t i = 0; i < list.n; i++) {
         cpubind_piece name;
         int32_t at = 0;
-        while (d->view->outcome == DRIVER_COMPLETE &&
-               cpubind_interrupts_next_name(answer.data, list.irq[row].names, &at, &name))
-            code =
-                take_name(d, INPUT_INTERRUPTS, function[row], answer.data + name.at, name.len);
+        while (code == CPUBIND_PROBLEM_NONE &&
+               cpubind_interrupts_next_name(answer.data, list.irq[i].names, &at, &name))
+            code = take_name(r, INPUT_INTERRUPTS, function[i], answer.data + name.at, name.len);
     }
     return code;
 }
 
 /* Adds the devices whose mailboxes the kernel lists in the folder of one interrupt. */
-static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t irq,
+static cpubind_problem_code read_folder(facts_reader *r, int32_t function, int32_t irq,
                                         int *is_there)
 {
-    facts_reader *r = d->r;
     const char *name = facts_numbered_path(r, "proc", "irq/", irq, "");
     cpubind_problem_code code;
     cpubind_input listing;
@@ -211,103 +195,92 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
     listing = r->source->list(r->source->ctx, name);
     code = facts_judge(r, name, listing);
     *is_there |= facts_is_present(listing);
-    while (code == CPUBIND_PROBLEM_NONE && d->view->outcome == DRIVER_COMPLETE &&
-           facts_next_name(listing, &at, &part))
-        code = take_name(d, name, function, listing.data + part.at, part.len);
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &part))
+        code = take_name(r, name, function, listing.data + part.at, part.len);
     return code;
 }
 
 /* Finds the devices of all functions where /proc/interrupts is hidden, by the folders of their
  * interrupts. The first interrupt is a mailbox, so that one folder is enough where a function
  * has one device. */
-static cpubind_problem_code read_folders(reading *d)
+static cpubind_problem_code read_folders(facts_reader *r)
 {
+    const cpubind_facts *f = r->facts;
     const int32_t wanted =
-        cpubind_product_of(d->r->facts->type)->has_pairs ? CPUBIND_FUNCTION_DEVICES : 1;
+        cpubind_product_of(f->type)->has_pairs ? CPUBIND_FUNCTION_DEVICES : 1;
     int is_there = 0;
-    for (int32_t i = 0; i < d->r->facts->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
+    for (int32_t i = 0; i < f->n_census; i++) {
         const char *input;
-        int32_t *msi, n;
-        cpubind_problem_code code = read_irqs(d, i, &input, &msi, &n);
-        for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < n &&
-                            count_phys(d, i) < wanted && d->view->outcome == DRIVER_COMPLETE;
-             k++)
-            code = read_folder(d, i, msi[k], &is_there);
+        int32_t *msi, n = 0;
+        cpubind_problem_code code = read_irqs(r, facts_npu(f, i), &input, &msi, &n);
+        for (int32_t k = 0;
+             code == CPUBIND_PROBLEM_NONE && k < n && count_phys(facts_npu(f, i)) < wanted; k++)
+            code = read_folder(r, f->counted[i], msi[k], &is_there);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
-        if (!is_there && d->view->outcome == DRIVER_COMPLETE)
-            return stop_gap(d, INPUT_INTERRUPTS, "it is not there");
+        if (!is_there)
+            return stop_gap(r, INPUT_INTERRUPTS, "it is not there");
     }
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Finds the devices of all functions. Every function must have one, and as many as the
- * others. */
-static cpubind_problem_code read_mailboxes(reading *d)
+/* Every function must have a device, and as many as the others; their number is known then. */
+static cpubind_problem_code count_all(facts_reader *r)
 {
-    facts_reader *r = d->r;
-    const int32_t n_census = r->facts->n_census;
-    cpubind_input answer;
-    cpubind_problem_code code;
-    if (n_census == 0)
-        return stop_gap(d, INPUT_PCI, "it lists no NPU");
-    code = facts_ask(r, INPUT_INTERRUPTS, &answer);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = facts_is_present(answer) ? read_names(d, answer) : read_folders(d);
-    for (int32_t i = 0;
-         code == CPUBIND_PROBLEM_NONE && i < n_census && d->view->outcome == DRIVER_COMPLETE;
-         i++) {
-        if (count_phys(d, i) == 0)
-            return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
-        if (count_phys(d, i) != count_phys(d, 0))
-            return stop_gap(d, INPUT_INTERRUPTS,
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_census; i++) {
+        const int32_t n = count_phys(facts_npu(f, i));
+        if (n == 0)
+            return stop_gap(r, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
+        if (n != count_phys(facts_npu(f, 0)))
+            return stop_gap(r, INPUT_INTERRUPTS,
                             "some PCI functions have mailboxes of more NPUs than others");
     }
-    return code;
-}
-
-/* Says how many devices each function has, which is known now. */
-static cpubind_problem_code count_all(reading *d)
-{
-    for (int32_t i = 0; i < d->r->facts->n_census; i++)
-        facts_npu(d->r->facts, i)->n_device = count_phys(d, i);
+    for (int32_t i = 0; i < f->n_census; i++)
+        facts_npu(f, i)->n_device = count_phys(facts_npu(f, i));
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Forgets phy ids that are not known to be right. */
-static void forget_phys(reading *d)
+static void forget_phys(const cpubind_facts *f)
 {
-    for (int32_t i = 0; i < d->r->facts->n_census; i++)
+    for (int32_t i = 0; i < f->n_census; i++)
         for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
-            facts_npu(d->r->facts, i)->phys[k] = -1;
+            facts_npu(f, i)->phys[k] = -1;
+}
+
+cpubind_problem_code cpubind_priv_read_mailboxes(facts_reader *r)
+{
+    cpubind_input answer;
+    cpubind_problem_code code;
+    forget_phys(r->facts);
+    if (r->facts->n_census == 0)
+        return stop_gap(r, INPUT_PCI, "it lists no NPU");
+    code = facts_ask(r, INPUT_INTERRUPTS, &answer);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = facts_is_present(answer) ? read_names(r, answer) : read_folders(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = count_all(r);
+    if (code != CPUBIND_PROBLEM_NONE) /* not known to be right */
+        forget_phys(r->facts);
+    return code;
 }
 
 /* == Logic ids ============================================================== */
 
 /* Adds an NPU in view, by its logic id. */
-static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic,
+static cpubind_problem_code add_npu(facts_reader *r, const char *input, int32_t logic,
                                     int32_t udevid)
 {
-    driver_view *v = d->view;
-    const cpubind_facts *f = d->r->facts;
+    cpubind_facts *f = r->facts;
     cpubind_host_device npu = cpubind_priv_new_npu(logic, -1, -1, udevid);
     if (udevid >= CPUBIND_DRIVER_VIRTUAL)
-        return stop_gap(d, input, "it is a virtual NPU");
-    if (function_of(d, udevid) < 0)
-        return stop_contradiction(d, input, "no mailbox is of this NPU");
-    npu.function = f->counted[function_of(d, udevid)];
+        return stop_gap(r, input, "it is a virtual NPU");
+    npu.function = function_of(f, udevid);
+    if (npu.function < 0)
+        return stop_contradiction(r, input, "no mailbox is of this NPU");
     npu.pci = f->bus[npu.function].pci;
-    (void)cpubind_priv_insert_npu(v->npu, &v->n_npu, &npu);
+    (void)cpubind_priv_insert_npu(f->device, &f->n_device, &npu);
     return CPUBIND_PROBLEM_NONE;
-}
-
-/* The number of NPUs with a mailbox; no process has more in view. */
-static int32_t count_devices(const reading *d)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < d->r->facts->n_census; i++)
-        n += count_phys(d, i);
-    return n;
 }
 
 /* Reads the number of a device node. */
@@ -364,9 +337,9 @@ int cpubind_priv_lists_no_node(const facts_reader *r)
 
 /* Reads the udevids of the device nodes that this process may open, ascending. Two names may
  * lead to one device; *is_there is 0 without such a folder, or such a node in it. */
-static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, int *is_there)
+static cpubind_problem_code read_nodes(facts_reader *r, int32_t **out, int32_t *n,
+                                       int *is_there)
 {
-    facts_reader *r = d->r;
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_DEV);
     cpubind_problem_code code = facts_judge(r, INPUT_DEV, listing);
     cpubind_driver_number number = {-1, -1};
@@ -390,7 +363,7 @@ static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, in
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
         if (major >= 0 && number.major != major)
-            return stop_contradiction(d, path, "it is of another driver than other nodes");
+            return stop_contradiction(r, path, "it is of another driver than other nodes");
         major = number.major;
         insert_number(*out, n, number.minor);
     }
@@ -401,10 +374,9 @@ static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, in
 
 /* Reads the own table of namespace_node; *is_there is 0 when this process may not read it, or
  * its namespace has not used the driver yet. */
-static cpubind_problem_code read_own_table(reading *d, cpubind_driver_logics *out,
+static cpubind_problem_code read_own_table(facts_reader *r, cpubind_driver_logics *out,
                                            int *is_there)
 {
-    facts_reader *r = d->r;
     cpubind_text_fault fault;
     cpubind_input answer;
     cpubind_text_status status;
@@ -436,34 +408,34 @@ static int is_same(const cpubind_driver_logics *table, const int32_t *node, int3
     return 1;
 }
 
-/* Takes the logic ids of the own table, or of the device nodes. */
-static cpubind_problem_code read_logics(reading *d)
+/* Takes the logic ids of the own table, or of the device nodes. No process has more NPUs in
+ * view than have mailboxes. */
+static cpubind_problem_code read_logics(facts_reader *r)
 {
-    facts_reader *r = d->r;
-    driver_view *v = d->view;
+    cpubind_facts *f = r->facts;
     cpubind_driver_logics table;
     int32_t *node, n_node, n;
     int has_nodes, has_table;
-    cpubind_problem_code code = read_nodes(d, &node, &n_node, &has_nodes);
-    if (code == CPUBIND_PROBLEM_NONE && v->outcome == DRIVER_COMPLETE)
-        code = read_own_table(d, &table, &has_table);
-    if (code != CPUBIND_PROBLEM_NONE || v->outcome != DRIVER_COMPLETE)
+    cpubind_problem_code code = read_nodes(r, &node, &n_node, &has_nodes);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_own_table(r, &table, &has_table);
+    if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (!has_nodes && !has_table)
-        return stop_gap(d, INPUT_DEV, "it is not there, nor does the driver list logic ids");
+        return stop_gap(r, INPUT_DEV, "it is not there, nor does the driver list logic ids");
     if (has_nodes && has_table && !is_same(&table, node, n_node))
-        return stop_contradiction(d, INPUT_NAMESPACES,
+        return stop_contradiction(r, INPUT_NAMESPACES,
                                   "it lists other NPUs than this process may open");
     n = has_nodes ? n_node : table.n;
     if (n == 0)
-        return stop_gap(d, INPUT_DEV, "this process may open no NPU");
-    v->npu = cpubind_priv_take_npus(r, count_devices(d));
-    if (!v->npu)
+        return stop_gap(r, INPUT_DEV, "this process may open no NPU");
+    f->device = cpubind_priv_take_npus(r, facts_count_on_bus(f));
+    if (!f->device)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < n && v->outcome == DRIVER_COMPLETE; i++) {
+    for (int32_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++) {
         const int32_t udevid = has_nodes ? node[i] : table.row[i].udevid;
         const int32_t logic = has_nodes ? i : table.row[i].logic;
-        code = add_npu(d, has_nodes ? INPUT_DEV : INPUT_NAMESPACES, logic, udevid);
+        code = add_npu(r, has_nodes ? INPUT_DEV : INPUT_NAMESPACES, logic, udevid);
     }
     return code;
 }
@@ -481,15 +453,11 @@ static int are_ranks(const cpubind_facts *f)
  * device nodes name the phy ids where nothing tells the PCI function of an NPU. */
 cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r)
 {
-    driver_view view;
-    reading d = {r, &view};
     cpubind_facts *f = r->facts;
     int32_t *node, n_node;
     int has_nodes;
-    cpubind_problem_code code;
-    memset(&view, 0, sizeof view);
-    code = read_nodes(&d, &node, &n_node, &has_nodes);
-    if (code != CPUBIND_PROBLEM_NONE || view.outcome != DRIVER_COMPLETE)
+    const cpubind_problem_code code = read_nodes(r, &node, &n_node, &has_nodes);
+    if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (n_node != f->n_device || !are_ranks(f) || n_node == 0 ||
         node[n_node - 1] >= CPUBIND_DRIVER_VIRTUAL)
@@ -527,15 +495,14 @@ cpubind_problem_code cpubind_priv_read_end_of_phys(facts_reader *r)
 /* Marks the NPUs that a process uses; processes of NPUs that are not in view are passed over.
  * An old driver has no such folder. No pool depends on it: a failure is a problem only of a
  * request for running NPUs. */
-static cpubind_problem_code read_running(reading *d)
+static cpubind_problem_code read_running(facts_reader *r)
 {
-    facts_reader *r = d->r;
-    driver_view *v = d->view;
+    cpubind_facts *f = r->facts;
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PROCESSES);
     cpubind_problem_code code = facts_judge(r, INPUT_PROCESSES, listing);
     cpubind_piece name;
     int32_t at = 0;
-    v->has_processes = facts_is_present(listing);
+    f->has_processes = facts_is_present(listing);
     while (facts_next_name(listing, &at, &name)) {
         cpubind_driver_process process;
         if (cpubind_driver_parse_process(listing.data + name.at, name.len, &process, NULL) !=
@@ -543,8 +510,8 @@ static cpubind_problem_code read_running(reading *d)
             facts_note_unknown(r, INPUT_PROCESSES, listing, name);
             continue;
         }
-        for (int32_t i = 0; i < v->n_npu; i++)
-            v->npu[i]->is_running |= v->npu[i]->phy == process.udevid;
+        for (int32_t i = 0; i < f->n_device; i++)
+            f->device[i]->is_running |= f->device[i]->phy == process.udevid;
     }
     if (code == CPUBIND_PROBLEM_NONE || r->request->only_running)
         return code;
@@ -552,22 +519,8 @@ static cpubind_problem_code read_running(reading *d)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* == All ==================================================================== */
-
-cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
+cpubind_problem_code cpubind_priv_read_view(facts_reader *r)
 {
-    static step_fn *const steps[] = {read_mailboxes, count_all, read_logics, read_running};
-    reading d = {r, out};
-    memset(out, 0, sizeof *out);
-    cpubind_problem_clear(&out->why);
-    forget_phys(&d);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        const cpubind_problem_code code = steps[i](&d);
-        if (code == CPUBIND_PROBLEM_NONE && out->outcome == DRIVER_COMPLETE)
-            continue;
-        if (i == 0)
-            forget_phys(&d);
-        return code;
-    }
-    return CPUBIND_PROBLEM_NONE;
+    const cpubind_problem_code code = read_logics(r);
+    return code == CPUBIND_PROBLEM_NONE ? read_running(r) : code;
 }

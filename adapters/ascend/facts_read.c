@@ -118,16 +118,22 @@ static cpubind_problem_code decide_type(facts_reader *r)
 
 /* == The driver's files ===================================================== */
 
-/* Takes the NPUs of the driver's files. */
-static void take_driver(facts_reader *r, const driver_view *view)
+static cpubind_problem_code clear_stop(facts_reader *r)
 {
-    cpubind_facts *f = r->facts;
-    f->origin = CPUBIND_ORIGIN_DRIVER;
-    f->device = view->npu;
-    f->n_device = view->n_npu;
-    f->has_phy = 1;
-    f->has_processes = view->has_processes;
-    r->ascend->has_read_processes = 1;
+    r->ascend->outcome = DRIVER_COMPLETE;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads the CPUs near the NPUs of the host from the kernel, which must name those of each. */
+static cpubind_problem_code read_all_homes(facts_reader *r)
+{
+    const cpubind_problem_code code = cpubind_priv_read_homes(r);
+    for (int32_t i = 0; i < r->facts->n_counted && code == CPUBIND_PROBLEM_NONE; i++)
+        if (!facts_is_near_known(r->facts, facts_npu(r->facts, i)))
+            return cpubind_priv_stop(r, DRIVER_GAP, INPUT_PCI,
+                                     "the kernel does not name the CPUs near every NPU");
+    return code;
 }
 
 /* Asks the driver's files for the NPUs, and the kernel for the CPUs near them where the product
@@ -137,48 +143,35 @@ static void take_driver(facts_reader *r, const driver_view *view)
 static cpubind_problem_code read_driver(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    driver_view view;
-    cpubind_problem_code code;
-    memset(&view, 0, sizeof view);
-    cpubind_problem_clear(&view.why);
-    view.outcome = DRIVER_GAP;
-    view.why.code = CPUBIND_PROBLEM_UNREADABLE;
-    view.why.input = INPUT_PCI;
-    view.why.what = "it does not show NPUs of one product";
-    code = decide_type(r);
+    cpubind_problem_code code = decide_type(r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_choose_functions(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->n_counted > 0)
-        code = cpubind_priv_read_driver(r, &view);
-    if (code == CPUBIND_PROBLEM_NONE && view.outcome == DRIVER_COMPLETE &&
-        needs_affinity(decide_strategy(r, 1))) {
-        code = cpubind_priv_read_homes(r);
-        for (int32_t i = 0; i < f->n_counted; i++)
-            if (!facts_is_near_known(f, facts_npu(f, i)) && view.outcome == DRIVER_COMPLETE) {
-                view.outcome = DRIVER_GAP;
-                view.why.code = CPUBIND_PROBLEM_UNREADABLE;
-                view.why.input = INPUT_PCI;
-                view.why.what = "the kernel does not name the CPUs near every NPU";
-            }
-    }
-    if (code == CPUBIND_PROBLEM_NONE && view.outcome == DRIVER_COMPLETE) {
-        take_driver(r, &view);
+    if (code == CPUBIND_PROBLEM_UNKNOWN_TYPE ||
+        (code == CPUBIND_PROBLEM_NONE && f->n_counted == 0))
+        code =
+            cpubind_priv_stop(r, DRIVER_GAP, INPUT_PCI, "it does not show NPUs of one product");
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_mailboxes(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_view(r);
+    if (code == CPUBIND_PROBLEM_NONE && needs_affinity(decide_strategy(r, 1)))
+        code = read_all_homes(r);
+    if (code == CPUBIND_PROBLEM_NONE) {
+        f->origin = CPUBIND_ORIGIN_DRIVER;
+        f->has_phy = 1;
+        r->ascend->has_read_processes = 1;
         return code;
     }
     f->type = r->request->type;
-    if (code != CPUBIND_PROBLEM_NONE && code != CPUBIND_PROBLEM_UNKNOWN_TYPE)
+    f->n_device = f->has_processes = 0;
+    if (r->ascend->outcome == DRIVER_COMPLETE || r->request->origin == CPUBIND_ORIGIN_DRIVER)
         return code;
-    cpubind_problem_clear(r->problem);
-    if (r->request->origin == CPUBIND_ORIGIN_DRIVER) {
-        *r->problem = view.why;
-        return view.why.code;
-    }
-    if (view.outcome == DRIVER_CONTRADICTION) {
-        f->contradiction = view.why.what;
-        f->contradicting = view.why.input;
+    if (r->ascend->outcome == DRIVER_CONTRADICTION) {
+        f->contradiction = r->problem->what;
+        f->contradicting = r->problem->input;
         facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);
     }
-    return CPUBIND_PROBLEM_NONE;
+    return clear_stop(r);
 }
 
 /* == Near CPUs and slices =================================================== */
@@ -278,22 +271,22 @@ static int name_phys(cpubind_facts *f, int32_t function)
     return 1;
 }
 
-/* A file of the driver that cannot be read is no problem of a request for npu-smi alone. */
+/* What the driver's files do not tell is no problem beside npu-smi; a file that cannot be read
+ * is none of a request for npu-smi alone. */
 static cpubind_problem_code judge_driver(facts_reader *r, cpubind_problem_code code)
 {
-    if (code != CPUBIND_PROBLEM_UNREADABLE || r->request->origin != CPUBIND_ORIGIN_NPU_SMI)
-        return code;
-    cpubind_problem_clear(r->problem);
-    return CPUBIND_PROBLEM_NONE;
+    return code == CPUBIND_PROBLEM_UNREADABLE && (r->ascend->outcome != DRIVER_COMPLETE ||
+                                                  r->request->origin == CPUBIND_ORIGIN_NPU_SMI)
+               ? clear_stop(r)
+               : code;
 }
 
 /* Reads the phy ids of the functions from the driver's mailboxes, for the highest of the
  * host. */
 static cpubind_problem_code read_mailboxes(facts_reader *r)
 {
-    driver_view view;
     return has_mailboxes(r->facts) ? CPUBIND_PROBLEM_NONE
-                                   : judge_driver(r, cpubind_priv_read_driver(r, &view));
+                                   : judge_driver(r, cpubind_priv_read_mailboxes(r));
 }
 
 /* Finds the phy ids of the NPUs in view where npu-smi info -m has none: by their addresses and

@@ -22,7 +22,7 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
 adapters/model          3620    1400
-adapters/ascend         5964    2500
+adapters/ascend         5915    2500
 adapters/pci            1360    1300
 adapters/plan           3034    1200
 adapters/linux         12919    9500
