@@ -21,10 +21,10 @@ plan
 plan --json
 plan --rules reference
 plan --rules reference --json
-plan --rules reference --overlap keep --json
-plan --rules reference --overlap refuse
-plan --rules reference --strategy global_slice --json
-plan --rules reference --strategy topo_affinity --json
+plan --rules reference -o overlap=keep --json
+plan --rules reference -o overlap=refuse
+plan --rules reference -o strategy=global_slice --json
+plan --rules reference -o strategy=topo_affinity --json
 plan --format distances
 plan --format log
 plan --explain all
@@ -51,15 +51,15 @@ plan --keep 2 --exclude 5 --json
 plan --keep 0-3 --scope own --json
 plan --processes 2 --index 1 --json
 plan --processes 3 --index 0 --rank 0
-plan --roles 1,2,1,1 --json
+plan -o roles=1,2,1,1 --json
 plan --cpu-workers 2 --json
 plan --cpu-workers node --reserve 1
 plan --cpu-workers 2 --reserve host:4 --json
 plan --cpu-nodes 0 --cpu-workers 1 --json
-plan --facts npu-smi --json
-plan --facts driver --json
-plan --device-type a3 --json
-plan --total 16 --json
+plan -o facts=npu-smi --json
+plan -o facts=driver --json
+plan -o device-type=a3 --json
+plan -o total=16 --json
 plan --thread worker*=acl --explain threads
 plan -o threads=reference --rank 0 --json
 plan --format map
@@ -108,7 +108,7 @@ scene() { # command
     . tests/support/own_host.sh
     CPUBIND=$1
     make_own_host "$out/host" || return 1
-    options="--root $out/host --device npu0 --scope own --strategy global_slice --rules reference -o any-arch=yes"
+    options="--root $out/host --device npu0 --scope own -o strategy=global_slice --rules reference -o any-arch=yes"
     start_worker acl_thread release_thread || return 1
     for line in "apply --pid $worker --memory none --allowed $own_cpu $options" "verify --pid $worker" \
         "status --root $out/host --json" "apply --all --root $out/host -o any-arch=yes --memory none" \

@@ -55,7 +55,7 @@ int32_t api_most_threads(const cpubind_facts *facts, int32_t n);
 /* Appends `: "text"`, at most API_MAX_QUOTE bytes of it; nothing when it is empty. */
 void api_add_quote(api_text *to, const char *text, int32_t len);
 
-/* (name, word): the words of --strategy. Plans have them too, and "near". */
+/* (name, word): the words of strategy=. Plans have them too, and "near". */
 #define API_STRATEGY_LIST(X)                                                                   \
     X(GLOBAL_SLICE, "global_slice")                                                            \
     X(TOPO_AFFINITY, "topo_affinity")                                                          \
@@ -203,7 +203,7 @@ typedef struct api_options {
     cpubind_pci_address pci[API_MAX_PCI]; /* those named that are no NPUs; topo.n_named
                                              of them ... */
     int32_t tile[API_MAX_PCI];            /* ... and which tile is meant; -1: all of it */
-    cpubind_role_spec roles;              /* --roles */
+    cpubind_role_spec roles;              /* roles= */
     int has_roles;
     /* plan: workers that drive no device, on these nodes; what is left free of each, and
      * once */
@@ -316,7 +316,6 @@ typedef struct api_reading {
     X(DEVICES, "Which devices")                                                                \
     X(HOST, "Which host")                                                                      \
     X(PLAN, "The plan")                                                                        \
-    X(NPUS, "For NPUs alone")                                                                  \
     X(BINDING, "Binding")                                                                      \
     X(NUMA, "By node as vLLM and SGLang do")                                                   \
     X(OUTPUT, "Output")
@@ -332,8 +331,7 @@ typedef enum api_group {
 extern const char *const api_group_titles[];
 
 /* One option. Without a function that reads it, its value is stored at `member` of api_options:
- * the text, the number of a word, or 1 for an option without a value. An option of
- * API_GROUP_NPUS is refused where other devices are asked for. */
+ * the text, the number of a word, or 1 for an option without a value. */
 typedef struct api_option {
     const char *dashed;
     const char *value; /* what the help calls it; in brackets: it may be left out; NULL: none */
@@ -344,6 +342,7 @@ typedef struct api_option {
     const struct api_choice *words; /* one of them is stored as an int32_t; or NULL */
     size_t member;
     int letter;       /* of the short form, or 0 */
+    int is_of_npus;   /* refused where other devices are asked for */
     const char *text; /* of the help, where % stands for the words that it knows; NULL: another
                          spelling, which the help does not have */
     int32_t least, most; /* of a number, which is stored as an int32_t; most 0: it is none */

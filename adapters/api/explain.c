@@ -296,7 +296,7 @@ static void say_rule(explanation *e)
         return;
     const int is_kept = core->overlap == CPUBIND_FOUND_PRESENT;
     say(e, "It %s: first, CPU %d to %s and %s.%s",
-        is_kept ? "gives CPUs twice, which are kept so (--overlap keep)"
+        is_kept ? "gives CPUs twice, which are kept so (overlap=keep)"
                 : "would give CPUs twice",
         (int)core->shared.cpu, device_words(e, core->shared.device),
         device_words(e, core->shared.other),
@@ -500,7 +500,7 @@ static void say_role_rule(explanation *e, const part *p)
     if (!e->has_role_rule)
         say(e, "%s",
             !cpubind_is_listed(p->row.device) && !e->options->has_roles
-                ? "All are main unless --roles is given"
+                ? "All are main unless -o roles= is given"
             : e->view.plan->core.strategy == CPUBIND_CLUSTER
                 ? "A cluster is for the main threads alone"
             : e->view.plan->rules == CPUBIND_RULES_NEAR

@@ -132,7 +132,7 @@ const char *api_npu_option(const api_options *options)
     return options->one_npu >= 0           ? "--device"
            : options->request.n_device > 0 ? "--devices"
            : options->npu_option == NULL   ? NULL
-                                           : options->npu_option->dashed;
+                                           : options->npu_option->dashed + 2;
 }
 
 int api_names_device(const api_options *options)

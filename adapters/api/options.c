@@ -35,10 +35,8 @@
 /* That plan one device or several; those that bind take one. */
 #define SEVERAL (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
 
-/* Options of a plan that all other commands read from the settings; and those that people give
- * to a worker. */
-#define SHOWN (API_PLAN | API_CAPTURE | API_CASE | API_BIND_CALL)
-#define TYPED (SHOWN | API_APPLY | API_RUN)
+/* Options of a plan that people give to a worker; others read them from the settings. */
+#define TYPED (API_PLAN | API_CAPTURE | API_CASE | API_BIND_CALL | API_APPLY | API_RUN)
 
 /* Calls that take functions of the bus by address and by class, too. */
 #define FUNCTION_CALLS (API_TOPO_CALL | API_PLAN_CALL | API_BIND_CALL)
@@ -83,9 +81,9 @@ typedef api_reading reading;
 /* Appends where the values of an option, or of a key of the settings, are listed. */
 static int add_try(const api_reading *r)
 {
-    if (*r->words)
+    if (r->words && *r->words)
         api_add(r->why, "; try: cpubind %s --help", r->words);
-    else
+    else if (r->words)
         api_add(r->why, "; the man page cpubind.conf(5) has the values of each key");
     return 0;
 }
@@ -174,7 +172,7 @@ static int choose_type(const api_reading *r, const char *word)
         return choose(r, types, "device-type", word, &value);
     if (*type == second)
         return 1;
-    api_add(r->why, "--device-type \"%s\" is a chip of %s and of %s; name one of them", word,
+    api_add(r->why, "device-type \"%s\" is a chip of %s and of %s; name one of them", word,
             cpubind_type_word(*type), cpubind_type_word(second));
     return 0;
 }
@@ -429,7 +427,7 @@ static int read_roles(const api_reading *r, const char *text)
             at++;
     }
     if (n < CPUBIND_ROLE_COUNT || *at || count[CPUBIND_ROLE_MAIN] < 1)
-        return wrong(r, "--roles wants the CPUs of " API_ROLE_WORDS "such as 2,1,1,1", text);
+        return wrong(r, "roles wants the CPUs of " API_ROLE_WORDS "such as 2,1,1,1", text);
     r->options->has_roles = 1;
     return 1;
 }
@@ -779,6 +777,9 @@ static int read_metric_log(const api_reading *r, const char *text)
 
 /* == All options ============================================================ */
 
+/* The calls that plan. */
+#define CALLS (API_PLAN_CALL | API_BIND_CALL)
+
 /* The commands and calls that plan for a process. */
 #define LIVE_CALLS (API_LIVE | API_BIND_CALL)
 #define BINDERS    (API_APPLY | API_RUN | API_BIND_CALL)
@@ -806,6 +807,8 @@ static int read_metric_log(const api_reading *r, const char *text)
     ROW(name, value, group, first, commands, text, .letter = its_letter, .read = reader)
 #define TEXT(name, value, group, first, commands, member, text)                                \
     ROW(name, value, group, first, commands, text, AT(member))
+#define OF_NPUS(name, ...)                                                                     \
+    ROW(name, "VALUE", PLAN, 0, CALLS, NULL, .is_of_npus = 1, __VA_ARGS__)
 #define FLAG(name, group, first, commands, member, text)                                       \
     ROW(name, NULL, group, first, commands, text, AT(member))
 
@@ -951,16 +954,6 @@ const api_option api_option_rows[] = {
            "N processes drive each device and share its pool"),
     READ("index", "I", PLAN, 0, CASE, read_index,
          "which of --processes this one is, from 0 on; with --numa-bind its rank"),
-    READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | API_BIND_CALL, read_roles,
-         "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
-         "(default: 0,1,0,0)"),
-    WORD(
-        "reach", "WHERE", PLAN, 0, SHOWN, reaches, request.reach,
-        "near: how far a pool may be from its device. socket: on the nearest nodes of its "
-        "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
-    WORD("overlap", "POLICY", PLAN, 0, SHOWN, overlaps, request.overlap,
-         "CPUs that two devices would share by the reference: resolve (default), keep or "
-         "refuse"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
          "CPUs for N workers that drive no device, or for one a node: whole cores that the "
          "plan of the devices leaves"),
@@ -968,18 +961,6 @@ const api_option api_option_rows[] = {
          "--cpu-workers: all cores of these nodes in place of what is left"),
     READ("reserve", "N", PLAN, 0, API_PLAN, read_reserve,
          "--cpu-workers: the last N CPUs of each worker stay free; host:N, those of the host"),
-    /* NPUs */
-    READ("npu", "N", NPUS, 0, API_PLAN_CALL | API_BIND_CALL, read_npu, NULL),
-    READ("npus", "LIST", NPUS, 0, API_PLAN_CALL | API_BIND_CALL, read_npu, NULL),
-    NUMBER("total", "N", NPUS, 0, SHOWN, request.total, 1, CPUBIND_MAX_DEVICES,
-           "the number of NPUs of the host",
-           "the number of NPUs of the host, where no input tells"),
-    READ("device-type", "TYPE", NPUS, 0, SHOWN, choose_type, "%, or a chip, such as 910B"),
-    WORD("facts", "FROM", NPUS, 0, SHOWN, origins, request.origin,
-         "which inputs name the NPUs: %"),
-    READ("strategy", "NAME", NPUS, 0, SHOWN, choose_strategy,
-         "auto (default): that of the product. global_slice: equal slices of the allowed CPUs. "
-         "topo_affinity: the CPUs near an NPU, and those of the next node. cluster: 8 cores"),
     /* What is bound, and how */
     READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_APPLY | API_RUN | API_BIND_CALL,
          read_wish,
@@ -1023,6 +1004,16 @@ const api_option api_option_rows[] = {
     READ("numa-bind-cpus", "LIST...", NUMA, 0, API_RUN, read_numa_cpus,
          "CPUs in place of those of the node, by rank: 0-3 4-7"),
     /* Keys of the settings that no command has an option for; those of calls first */
+    READ("roles", "LIST", PLAN, 0, CALLS, read_roles, NULL),
+    WORD("reach", "WHERE", PLAN, 0, CALLS, reaches, request.reach, NULL),
+    WORD("overlap", "POLICY", PLAN, 0, CALLS, overlaps, request.overlap, NULL),
+    OF_NPUS("npu", .read = read_npu),
+    OF_NPUS("npus", .read = read_npu),
+    OF_NPUS("total", .least = 1, .most = CPUBIND_MAX_DEVICES,
+            .what = "the number of NPUs of the host", AT(request.total)),
+    OF_NPUS("device-type", .read = choose_type),
+    OF_NPUS("facts", .words = origins, AT(request.origin)),
+    OF_NPUS("strategy", .read = choose_strategy),
     READ("memory-limit", "BYTES", BINDING, 0, API_BIND_CALL, read_limit, NULL),
     NUMBER("memory-time", "SECONDS", BINDING, 0, API_BIND_CALL, memory_time, 1, 86400,
            "a number of seconds from 1 to 86400", NULL),
@@ -1047,7 +1038,8 @@ const api_option api_option_rows[] = {
             read_output, 'o',
             "these columns of the table alone, in this order. KEY=VALUE: a setting of "
             "cpubind.conf(5) for this run"),
-    READ_AT("output", "KEY=VALUE", OUTPUT, 0, API_LIVE | API_DOCTOR | API_MEASURE, read_output,
+    READ_AT("output", "KEY=VALUE", OUTPUT, 0, API_LIVE | API_DOCTOR | API_MEASURE | API_CASE,
+            read_output,
             'o', "a setting of cpubind.conf(5) for this run"),
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),
@@ -1103,7 +1095,7 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
     char *member = (char *)r->options + row->member;
     const int is_given = 1;
     note_given(r->options, row);
-    if (row->group == API_GROUP_NPUS && !is_usual(value))
+    if (row->is_of_npus && !is_usual(value))
         r->options->npu_option = row;
     if (row->read)
         return row->read(r, value);
@@ -1153,13 +1145,29 @@ int api_add_retired(const char *name, api_text *why)
     return 0;
 }
 
+/* Reads the value of an option as that of a key. Its reasons begin with the dashed name. */
+static int read_key(const reading *r, const api_option *row, char *value)
+{
+    const int is_yes = strcmp(value, "yes") == 0;
+    if (api_takes_value(row))
+        return api_store(r, row, value);
+    if (row->read) /* its value is the next word, and may be missing */
+        return row->read(r, NULL) &&
+               (*r->next == 1 || wrong(r, "not a number of seconds", value));
+    if (!is_yes && strcmp(value, "no") != 0)
+        return wrong(r, "it takes yes or no", value);
+    note_given(r->options, row);
+    memcpy((char *)r->options + row->member, &is_yes, sizeof is_yes);
+    return 1;
+}
+
 int api_read_setting(api_options *options, int commands, const char *key, char *value,
                      api_text *why)
 {
     char *words[] = {value, NULL};
     int next = 0;
-    const reading r = {commands ? "apply" : "", options, why, words, 1, &next, NULL};
-    const int is_yes = strcmp(value, "yes") == 0;
+    api_text text = {"", 0};
+    const reading r = {commands ? NULL : "", options, &text, words, 1, &next, NULL};
     api_hint hint = {.word = key};
     for (const api_option *row = api_option_rows; row->dashed; row++) {
         const char *name = row->dashed + 2;
@@ -1168,16 +1176,10 @@ int api_read_setting(api_options *options, int commands, const char *key, char *
         api_hint_try(&hint, name);
         if (strcmp(name, key) != 0)
             continue;
-        if (api_takes_value(row))
-            return api_store(&r, row, value);
-        if (row->read) /* its value is the next word, and may be missing */
-            return row->read(&r, NULL) &&
-                   (next == 1 || wrong(&r, "not a number of seconds", value));
-        if (!is_yes && strcmp(value, "no") != 0)
-            return wrong(&r, "it takes yes or no", value);
-        note_given(options, row);
-        memcpy((char *)options + row->member, &is_yes, sizeof is_yes);
-        return 1;
+        if (read_key(&r, row, value))
+            return 1;
+        api_add(why, "%s", text.text + (strncmp(text.text, "--", 2) == 0 ? 2 : 0));
+        return 0;
     }
     api_add(why, "there is no option \"%s\"", key);
     if (!api_add_retired(key, why))

@@ -171,7 +171,7 @@ static int keeps_cpus(const refusal *r)
 }
 
 #define REFERENCE "--rules reference"
-#define SLICES    "--strategy global_slice"
+#define SLICES    "-o strategy=global_slice"
 
 /* The options that cut slices, for all workers of the host; NULL: slices of the allowed CPUs
  * would be too small for the roles, as far as is known. */
@@ -237,7 +237,7 @@ static const char *way_without(const refusal *r, const char *input)
         return REFERENCE;
     return r->options->request.origin == CPUBIND_ORIGIN_NPU_SMI || r->facts->n_counted == 0
                ? NULL
-               : "--facts npu-smi";
+               : "-o facts=npu-smi";
 }
 
 /* Whether the text at fault is in a line of the environment that starts so. */
@@ -298,10 +298,10 @@ static void add_way_around(const refusal *r, const char *input, api_text *out)
     } else if (!way) {
         if (is_prefix(input, "cmd/npu-smi") &&
             (!request->device || request->type == CPUBIND_TYPE_AUTO))
-            api_add(out, "; or %s and their type with --device-type TYPE", name_npus(r));
+            api_add(out, "; or %s and their type with -o device-type=TYPE", name_npus(r));
     } else if (!is_list || !request->allowed) { /* another rule is for all workers */
         api_add(out, "; or plan %swithout it: %s%s",
-                is_list || is_prefix(way, "--facts") ? "" : "all workers of the host ", way,
+                is_list || is_prefix(way, "-o facts") ? "" : "all workers of the host ", way,
                 is_scope && !request->allowed ? " or --allowed LIST" : "");
     }
 }
@@ -617,11 +617,11 @@ static void explain_overlap(const refusal *r, api_text *out)
 {
     api_add(out, "NPU %d and NPU %d: %s", (int)r->p->other, (int)r->p->device, r->p->what);
     if (r->p->cpu >= 0)
-        api_add(out, " (CPU %d); use --overlap resolve, for all workers of the host",
+        api_add(out, " (CPU %d); use -o overlap=resolve, for all workers of the host",
                 (int)r->p->cpu);
     else
-        api_add(out, "; plan all workers of the host with --strategy topo_affinity, or one of "
-                     "them alone with --devices npuN");
+        api_add(out, "; plan all workers of the host with -o strategy=topo_affinity, or one "
+                     "of them alone with --devices npuN");
 }
 
 /* == Hosts that lack something ============================================== */
@@ -652,14 +652,14 @@ static void explain_no_npu_smi(const refusal *r, api_text *out)
         api_add(out, "npu-smi is not on PATH, and the files of the driver do not name the NPUs "
                      "of this machine; in a container, mount npu-smi from the host");
     else
-        api_add(out, "npu-smi is not on this host; %s and their type with --device-type TYPE",
+        api_add(out, "npu-smi is not on this host; %s and their type with -o device-type=TYPE",
                 name_npus(r));
 }
 
 static void explain_type(const refusal *r, api_text *out)
 {
     const int first = CPUBIND_TYPE_AUTO + 1, last = CPUBIND_TYPE_COUNT - 1;
-    api_add(out, "%s; give it with --device-type ", r->p->what);
+    api_add(out, "%s; give it with -o device-type=", r->p->what);
     for (int type = first; type <= last; type++)
         api_add(out, "%s%s",
                 type == first  ? ""

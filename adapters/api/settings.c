@@ -42,17 +42,6 @@ static void refuse_key(const char *key, int32_t len, api_text *why)
     api_hint_add(&hint, why);
 }
 
-/* Reads the value of a key, which is quoted. */
-static int read_value(api_options *o, int32_t key, char *value, api_text *why)
-{
-    api_text text = {"", 0};
-    if (api_read_setting(o, 0, api_keys[key].name, value, &text))
-        return 1;
-    /* The options begin with dashes, the keys do not. */
-    api_add(why, "%s", text.text + (strncmp(text.text, "--", 2) == 0 ? 2 : 0));
-    return 0;
-}
-
 static void take_row(reading_file *f, const cpubind_conf_row *row)
 {
     const int32_t i = api_find_key(f->text + row->key.at, row->key.len);
@@ -72,7 +61,7 @@ static void take_row(reading_file *f, const cpubind_conf_row *row)
     value[row->value.len] = '\0';
     f->out->options.conf_value[i] = value;
     f->out->place[i] = cpubind_text_place(f->text, f->len, row->key.at);
-    if (!read_value(&f->out->options, i, value, &why))
+    if (!api_read_setting(&f->out->options, 0, api_keys[i].name, value, &why))
         say_fault(f, row->value.at, &why);
 }
 
@@ -238,6 +227,12 @@ static int32_t key_of(const char *word)
     return api_find_key(word, (int32_t)strcspn(word, "="));
 }
 
+int api_is_planned(const api_option *row, const char *value)
+{
+    const int32_t key = row->letter == 'o' ? key_of(value) : -1;
+    return ((key >= 0 ? api_keys[key].commands : row->commands) & API_CASE) != 0;
+}
+
 int api_add_setting(api_options *o, char *word, api_text *why)
 {
     static api_options scratch; /* large */
@@ -248,9 +243,13 @@ int api_add_setting(api_options *o, char *word, api_text *why)
         refuse_key(word, (int32_t)strcspn(word, "="), why);
         return 0;
     }
+    if (!(api_keys[i].commands & (int)o->command)) {
+        api_add(why, "this command does not read the key \"%s\"", api_keys[i].name);
+        return 0;
+    }
     o->said |= (uint64_t)1 << i;
     o->conf_value[i] = strchr(word, '=') + 1;
-    if (!read_value(is_kept ? o : &scratch, i, o->conf_value[i], why))
+    if (!api_read_setting(is_kept ? o : &scratch, 0, api_keys[i].name, o->conf_value[i], why))
         return 0;
     o->given &= ~(is_kept ? (uint64_t)1 << i : 0);
     *why = (api_text){"", 0};

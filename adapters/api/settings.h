@@ -58,8 +58,13 @@ int api_settings_load(const char *asked, api_settings *out, const char **path,
 /* Whether commands read any key. */
 int api_takes_settings(int commands);
 
+/* Whether an option, or the key that -o says, is an argument of an expectation: it says what is
+ * planned. */
+int api_is_planned(const api_option *row, const char *value);
+
 /* Keeps a word of -o, "key=value", for api_take_settings, which the options borrow. Returns 0,
- * with the reason in *why, where the key or the value is unknown. */
+ * with the reason in *why, where the key or the value is unknown, or the command reads no such
+ * key. */
 int api_add_setting(api_options *options, char *word, api_text *why);
 
 /* Appends that an option of commands is a key, and how it is said. Returns 0 where it is

@@ -311,7 +311,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
          "with one cpuset would get the same CPUs"),
     [CPUBIND_WARNING_RESOLVED] = "the rule gives CPU @: resolved, each CPU has one of them now",
     [CPUBIND_WARNING_OVERLAP] =
-        ("the rule gives CPU @: kept, as --overlap keep says; --overlap resolve, for all "
+        ("the rule gives CPU @: kept, as overlap=keep says; -o overlap=resolve, for all "
          "workers of the host, gives each CPU to one of them"),
     [CPUBIND_WARNING_NO_SPARE] = "node 0 has no CPU left for the host's UVB polling threads",
     [CPUBIND_WARNING_UNKNOWN_TEXT] =

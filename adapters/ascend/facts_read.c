@@ -41,12 +41,12 @@
  *
  *   w          a warning of the plan; ref.: refused
  *   allowed    the CPUs of proc/self/status; parent: those of the next cgroup above
- *   npu-smi    is asked in place of the driver's files; --facts driver refuses
+ *   npu-smi    is asked in place of the driver's files; facts=driver refuses
  *   not known  no second input tells
  *   1  but for a request that names the NPUs and the device type
  *   2  where addresses are needed: an NPU is hidden, or the order of a group depends on them
  *   3  refused when the request limits the plan to running NPUs
- *   4  but with --facts npu-smi, of an NPU in view whose CPUs npu-smi lists: that list is used
+ *   4  but with facts=npu-smi, of an NPU in view whose CPUs npu-smi lists: that list is used
  *   5  but for a refused permission, which counts as absent
  *   6  where it lacks a CPU that a node lists: the file is passed over, if the CPU is allowed
  *      by proc/self/status or its own file cpu<N>/online says 1; the CPU is offline, if that

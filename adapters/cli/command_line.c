@@ -56,7 +56,7 @@ static const api_option *row_of(enum api_command command, const char *text, cons
             *value = text[n] ? text + n + 1 : NULL;
             return row;
         }
-        if (!is_long && command != API_CASE && row->letter == text[1]) {
+        if (!is_long && row->letter == text[1]) {
             *value = text[2] ? text + 2 : NULL;
             return row;
         }
@@ -260,12 +260,11 @@ static int take_option(const api_reading *r, const part *p)
     api_options *o = r->options;
     if (!api_store(r, row, p->value))
         return 0;
-    if (!(row->commands & API_CASE))
+    if (!api_is_planned(row, p->value))
         return 1;
-    /* An option that says what is planned is kept as arguments of an expectation. */
     if (o->n_arg + 2 > API_MAX_ARGS)
         return refuse(r, "there are too many options", p->text);
-    o->arg[o->n_arg++] = row->dashed;
+    o->arg[o->n_arg++] = row->letter ? "-o" : row->dashed;
     if (api_takes_value(row))
         o->arg[o->n_arg++] = p->value;
     return 1;

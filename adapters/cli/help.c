@@ -310,13 +310,17 @@ static void print_option(FILE *out, const api_option *row)
     print_words(out, (int)name.len + 4 > TEXT_AT ? (int)name.len + 4 : TEXT_AT, text.text);
 }
 
-/* The key of the settings that an option takes the place of is described once: in the help of
- * plan, or of apply where plan has no such option. */
+/* The command whose help describes what others have, too: plan, or apply what is no plan. */
+static int is_teller(int commands, enum api_command command)
+{
+    return command == (commands & API_PLAN ? API_PLAN : API_APPLY);
+}
+
+/* Whether an option takes the place of a key of the settings, and is described elsewhere. */
 static int is_setting(const api_option *row, enum api_command command)
 {
     const char *name = row->dashed + 2;
-    const enum api_command teller = row->commands & API_PLAN ? API_PLAN : API_APPLY;
-    return command != teller && !(row->first & (int)command) &&
+    return !is_teller(row->commands, command) && !(row->first & (int)command) &&
            api_find_key(name, (int32_t)strlen(name)) >= 0;
 }
 
@@ -340,6 +344,30 @@ static void print_group(FILE *out, enum api_command command, api_group group, in
         if (n++ == 0)
             fprintf(out, is_first ? "\n" : "\n%s:\n", api_group_titles[group]);
         print_option(out, row);
+    }
+}
+
+static int has_option(enum api_command command, const char *name)
+{
+    for (const api_option *row = api_option_rows; row->dashed; row++)
+        if (row->text && row->commands & (int)command && strcmp(row->dashed + 2, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Prints the keys of the settings that a command has no option for, and that its help is to
+ * describe. */
+static void print_keys(FILE *out, enum api_command command)
+{
+    int n = 0;
+    for (const api_key *key = api_keys; key->name; key++) {
+        if (!(key->commands & (int)command) || !is_teller(key->commands, command) ||
+            has_option(command, key->name))
+            continue;
+        if (n++ == 0)
+            fputs("\nSettings of " API_CONF_PATH ", or -o KEY=VALUE:\n", out);
+        fprintf(out, "  %-*s  ", TEXT_AT - 4, key->name);
+        print_words(out, TEXT_AT, key->what);
     }
 }
 
@@ -386,6 +414,7 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
     }
     print_names(out, command, "In place of settings of " API_CONF_PATH ", as for cpubind plan",
                 is_setting);
+    print_keys(out, command);
     if (help->more)
         fprintf(out, "\n%s", help->more);
     for (const cli_format *f = formats; f && f->word; f++)

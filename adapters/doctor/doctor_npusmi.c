@@ -1,7 +1,7 @@
 /* doctor_npusmi.c - checks of npu-smi: slow answers, answers that contradict the kernel
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source. With --facts driver npu-smi is not asked, and both are not known.
+ * Pure but for the source. With facts=driver npu-smi is not asked, and both are not known.
  */
 #include "doctor_parts.h"
 

@@ -29,7 +29,7 @@ extern "C" {
 
 /* clang-format off */
 /* The products: (enumerator, word, fields of cpubind_product). The word is that of
- * --device-type, of JSON and of `fixture`. A chip name or a PCI id that fits several rows
+ * device-type, of JSON and of `fixture`. A chip name or a PCI id that fits several rows
  * belongs to the last of them. A new product is one more row at the end. */
 #define CPUBIND_PRODUCT_LIST(X)                                                                \
     X(A2, "a2",                                                                                \

@@ -129,7 +129,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "its phy id is not below the number of NPUs on the PCI bus: say how many "
-            "slots the host has with --total");
+            "slots the host has with -o total=N");
     }
     if (!is_own && total == 0 && f->has_only_named &&
         f->unmapped.code != CPUBIND_PROBLEM_NONE) {
@@ -139,7 +139,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     if (!is_own && total == 0 && f->has_only_named)
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
-            "no input tells how many NPUs this host has: say it with --total, or use "
+            "no input tells how many NPUs this host has: say it with -o total=N, or use "
             "--scope own when the allowed CPUs are for this process alone");
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
         const cpubind_host_device *viewed = f->device[p->out->candidate[i].device];
@@ -192,7 +192,7 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "a PCI function has more NPUs than this process sees, and which of them it "
-            "sees is not known: use --facts driver, or --scope own when the allowed "
+            "sees is not known: use -o facts=driver, or --scope own when the allowed "
             "CPUs are for this process alone");
     }
     for (int32_t k = 0; k < function->n_device; k++) {

@@ -46,7 +46,7 @@ collect_host() { # folder
     collect plan plan --root "$1" --rules reference --rank 1
     collect plan plan --root "$1" --exclude 3 --keep 1 --processes 2 --index 1
     collect plan plan --root "$1" --allowed 0-3
-    collect plan plan --root "$1" --rules reference --overlap refuse --devices npu1,npu2
+    collect plan plan --root "$1" --rules reference -o overlap=refuse --devices npu1,npu2
     collect topo topo --root "$1" --nics
     collect topo topo --root "$1" --choose 1
     collect doctor doctor --root "$1"

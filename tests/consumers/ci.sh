@@ -23,14 +23,14 @@ cpubind fixture import our-a2 our-a3 --db ours.db
 mkdir -p report/proc/self report/sys/devices/system/node/node0
 printf 'Name:\tworker\nCpus_allowed_list:\t0-15\n' >report/proc/self/status
 echo 0-15 >report/sys/devices/system/node/node0/cpulist
-cpubind capture --root report --db ours.db --name ticket-1 --devices npu0 --total 1 --device-type a2 \
-    --rules reference --strategy global_slice >capture.txt
+cpubind capture --root report --db ours.db --name ticket-1 --devices npu0 -o total=1 -o device-type=a2 \
+    --rules reference -o strategy=global_slice >capture.txt
 cpubind fixture replay --db ours.db --format tap >ours.tap
 grep -q '^ok .* ticket-1 default' ours.tap
 
 say "a plan that changed is found: exit status and line"
-cpubind fixture accept ticket-1 rank-0 --db ours.db -- --devices npu0 --total 1 --device-type a2 \
-    --rules reference --strategy global_slice --rank 0 >accept.txt
+cpubind fixture accept ticket-1 rank-0 --db ours.db -- --devices npu0 -o total=1 -o device-type=a2 \
+    --rules reference -o strategy=global_slice --rank 0 >accept.txt
 cpubind fixture export ticket-1 changed --db ours.db
 sed 's/"pool": "0-15"/"pool": "0-14"/' changed/expect/default.json >expect.new
 mv expect.new changed/expect/default.json

@@ -100,7 +100,7 @@ expect_lines() { # host
     fi
     cat "$out/plan.json"
     $cpubind --rules near --format map 2>"$out/warnings"
-    $cpubind --allowed 0 --scope own --rules reference --strategy global_slice --json >"$out/json" 2>"$out/warnings" ||
+    $cpubind --allowed 0 --scope own --rules reference -o strategy=global_slice --json >"$out/json" 2>"$out/warnings" ||
         json "$out/json" '$.error.text'
 }
 

@@ -58,9 +58,9 @@ static void follow_names(const attempt *a, const char *refusal)
     attempt next = *a;
     if (strstr(refusal, "--devices npuLIST"))
         give(&next, "npus", "0", 1);
-    if (strstr(refusal, "--device-type "))
+    if (strstr(refusal, "-o device-type="))
         give(&next, "device-type", type_of(planned_name), strlen(type_of(planned_name)));
-    if (strstr(refusal, "--total"))
+    if (strstr(refusal, "-o total="))
         give(&next, "total", "16", 2);
     if (next.n_option > a->n_option)
         follow(&next);
@@ -82,8 +82,8 @@ static void follow_word(const attempt *a, const char *refusal, const char *befor
 /* One worker that followed such an advice alone would have the CPUs of others. */
 static void expect_for_all(const char *refusal)
 {
-    static const char *const rules[] = {"--strategy global_slice", "--strategy topo_affinity",
-                                        "--overlap resolve",       "--rules reference",
+    static const char *const rules[] = {"-o strategy=global_slice", "-o strategy=topo_affinity",
+                                        "-o overlap=resolve",       "--rules reference",
                                         "--scope host would do",   "--scope cpuset or"};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strstr(refusal, rules[i]) && !strstr(refusal, "all workers of the host"))
@@ -95,13 +95,13 @@ static void follow_all(const attempt *a, const char *refusal)
 {
     static const struct {
         const char *words, *key, *value; /* NULL: it is left out */
-    } advice[] = {{"--strategy global_slice", "strategy", "global_slice"},
-                  {"--strategy topo_affinity", "strategy", "topo_affinity"},
-                  {"--overlap resolve", "overlap", "resolve"},
+    } advice[] = {{"-o strategy=global_slice", "strategy", "global_slice"},
+                  {"-o strategy=topo_affinity", "strategy", "topo_affinity"},
+                  {"-o overlap=resolve", "overlap", "resolve"},
                   {"--allowed LIST", "allowed", "0-191"},
                   {"--rules reference", "rules", "reference"},
-                  {"--facts npu-smi", "facts", "npu-smi"},
-                  {"--facts driver", "facts", "driver"},
+                  {"-o facts=npu-smi", "facts", "npu-smi"},
+                  {"-o facts=driver", "facts", "driver"},
                   {"give --visible LIST", "visible", "0"},
                   {"leave out --running", "running", NULL},
                   {"keep fewer for the host", "keep", NULL},

@@ -217,9 +217,9 @@ is_offered() { # what, word ...
 bash_completes() {
     is_offered 'plan' cpubind pl &&
         is_offered 'status' cpubind help st &&
-        is_offered '--strategy' cpubind plan --root X --st &&
+        is_offered '--scope' cpubind plan --root X --sc &&
         is_offered '--rules' cpubind apply --rul &&
-        is_offered 'auto global_slice topo_affinity cluster' cpubind plan --strategy '' &&
+        is_offered 'near reference' cpubind plan --rules '' &&
         is_offered 'json' cpubind plan --format js &&
         is_offered 'a3-640cpu-16npu' cpubind plan --fixture a3-640cpu-16 &&
         is_offered 'replay' cpubind fixture rep &&

@@ -29,7 +29,7 @@ all_hosts() { # argument ...
 
 check "plan" all_hosts plan
 check "plan by the reference" all_hosts plan --rules reference
-check "plan by npu-smi" all_hosts plan --facts npu-smi --scope host
+check "plan by npu-smi" all_hosts plan -o facts=npu-smi --scope host
 check "plan --explain all" all_hosts plan --explain all
 check "plan --json --explain all" all_hosts plan --json --explain all
 for format in json log map svg slurm systemd; do
@@ -109,7 +109,7 @@ names_fault() { # words, command ...
     cat "$out/said"
     [ "$status" -eq 3 ] &&
         grep -q "npu-smi info .*: it could not be started: .*; .*$words" "$out/said" &&
-        ! grep -qe '--total\|--strategy\|--devices' "$out/said"
+        ! grep -qe 'total=\|strategy=\|--devices' "$out/said"
 }
 
 fails_to_start() { # error, words, system calls, argument of plan ...
@@ -125,9 +125,9 @@ starts='?fork,?vfork,clone,?clone3'
 
 says_why_it_does_not_start() {
     fails_to_start EAGAIN "raise ulimit -u, or pids.max" $starts &&
-        fails_to_start EAGAIN "raise ulimit -u" $starts --devices npu0-7 --device-type a3 \
+        fails_to_start EAGAIN "raise ulimit -u" $starts --devices npu0-7 -o device-type=a3 \
             --rules reference &&
-        fails_to_start EAGAIN "raise ulimit -u" $starts --devices npu0-7 --device-type a2 &&
+        fails_to_start EAGAIN "raise ulimit -u" $starts --devices npu0-7 -o device-type=a2 &&
         fails_to_start ENOMEM "memory.max" $starts &&
         fails_to_start EMFILE "ulimit -n" '?pipe,pipe2' &&
         fails_to_start ENFILE "fs.file-max" '?pipe,pipe2' &&

@@ -43,7 +43,7 @@ class TestPlans(unittest.TestCase):
         for folder in HOSTS:
             for words, options in (([], {}), (["--rules", "near"], {"rules": "near"}),
                                    (["--rank", "1"], {"rank": 1}),
-                                   (["--exclude", "0", "--roles", "1,1,0,0"],
+                                   (["--exclude", "0", "-o", "roles=1,1,0,0"],
                                     {"exclude": "0", "roles": "1,1,0,0"})):
                 with self.subTest(os.path.basename(folder), options=options):
                     self.assertEqual(ask_package(folder, **options),

@@ -49,7 +49,7 @@ ranges ascend|same|125|numa_bind_cpus ranges must be ascending, but got '4-1'|--
 an unknown node is an error|better: numactl finds it when the worker starts|125|names node 7, and this host has nodes 0-1|--numa-bind --numa-bind-nodes 0 7 --index 0
 CPUs that are not allowed are an error with those that are|same|125|allowed by the current affinity [@a]|--numa-bind --numa-bind-cpus @b --index 0 --allowed @a
 CPUs that are not allowed are an error|better: before anything changes|125|has no CPU cores allowed by the current affinity|--numa-bind --numa-bind-cpus 1023 --index 0
-an option of NPUs is an error beside lists|better: it names the devices of the host|125|no NPU, but accelerators of other vendors (2 nvidia), and --total is about NPUs alone|--numa-bind --numa-bind-nodes 0 1 --index 1 -o total=4
+an option of NPUs is an error beside lists|better: it names the devices of the host|125|no NPU, but accelerators of other vendors (2 nvidia), and total is about NPUs alone|--numa-bind --numa-bind-nodes 0 1 --index 1 -o total=4
 the rank is that of an engine, which --rank names|better|0|cpus @b|--rank 1 --rules near
 a device can be named|better|0|cpus @b|--rules near --device 0000:02:00.0 --allowed @b
 without a rank the variables are named|better|125|OMPI_COMM_WORLD_LOCAL_RANK|--numa-bind
@@ -233,7 +233,7 @@ is_captured() {
     [ ! -e "/sys/devices/system/cpu/cpu$last/online" ] ||
         grep -qx 1 "$out/captured/sys/devices/system/cpu/cpu$last/online" || return 1
     echo aarch64 >"$out/captured/uname"
-    says 1 '"have": 1' "$CPUBIND" plan --root "$out/captured" --devices npu0 --device-type a3 \
+    says 1 '"have": 1' "$CPUBIND" plan --root "$out/captured" --devices npu0 -o device-type=a3 \
         -o total=1 \
         --rules reference --json
 }
