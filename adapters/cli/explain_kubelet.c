@@ -286,7 +286,7 @@ static void say_given(const comparison *c, api_text *to)
     api_add(to, ".");
 }
 
-static void say_cpus(const comparison *c, cli_hear_sentence *hear, void *ctx)
+static void say_cpus(const comparison *c, words_value *to)
 {
     static const char what_next[] =
         ": a program beside kubelet has written its cpuset, which is what holds. Find it (a "
@@ -296,7 +296,7 @@ static void say_cpus(const comparison *c, cli_hear_sentence *hear, void *ctx)
         api_add(&lack, "Its cgroup lacks ");
         api_add_list(&lack, c->lack, c->n_lack);
         api_add(&lack, " of these%s", what_next);
-        hear(ctx, &lack);
+        words_add(to, words_text(lack.text));
     }
     for (int32_t i = 0; i < words_count(c->taken); i++) {
         const words_value *other = words_at(c->taken, i);
@@ -311,17 +311,17 @@ static void say_cpus(const comparison *c, cli_hear_sentence *hear, void *ctx)
         api_add(&taken, ": both use them. Within seconds of the start of a pod that is usual; "
                         "later a program beside kubelet has written a cpuset: find it, then "
                         "start the pods again.");
-        hear(ctx, &taken);
+        words_add(to, words_text(taken.text));
     }
     if (c->n_more > 0) {
         api_add(&more, "Its cgroup also has ");
         api_add_list(&more, c->more, c->n_more);
         api_add(&more, ", which kubelet did not give it%s", what_next);
-        hear(ctx, &more);
+        words_add(to, words_text(more.text));
     }
 }
 
-static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
+static void say_devices(const comparison *c, words_value *to)
 {
     const int32_t node = c->device->found->node;
     /* Another device may be a network card. */
@@ -344,7 +344,7 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
                 "containers do with its ids.",
                 name);
     if (text.len > 0)
-        hear(ctx, &text);
+        words_add(to, words_text(text.text));
     if (!told || node < 0 || strtol(told, NULL, 10) == node)
         return;
     text = (api_text){"", 0};
@@ -353,46 +353,23 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
         "Kubelet was told the node %s, and %s is on node %d: kubelet places CPUs by a wrong "
         "node. Have the device plugin mended.",
         told, name, (int)node);
-    hear(ctx, &text);
+    words_add(to, words_text(text.text));
 }
 
 /* Where the two disagree. */
-static void say_differences(const comparison *c, cli_hear_sentence *hear, void *ctx)
+static void say_differences(const comparison *c, words_value *to)
 {
     api_text unnamed = {"", 0};
     if (!is_named(c)) {
         api_add(&unnamed,
                 "Kubelet's files have containers by names, and that of this one is not "
                 "known: /var/log/containers has it.");
-        hear(ctx, &unnamed);
+        words_add(to, words_text(unnamed.text));
         return;
     }
-    say_cpus(c, hear, ctx);
-    say_devices(c, hear, ctx);
+    say_cpus(c, to);
+    say_devices(c, to);
 }
-
-int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubind_worker *w,
-                    const cpubind_status_device *device, cli_hear_sentence *hear, void *ctx)
-{
-    api_text given = {"", 0};
-    comparison *c;
-    int is_whole;
-    if (!kubelet->is_known)
-        return 1;
-    c = compare(s, kubelet, w, device);
-    if (!c)
-        return 0;
-    if (is_named(c)) {
-        say_given(c, &given);
-        hear(ctx, &given);
-    }
-    say_differences(c, hear, ctx);
-    is_whole = c->taken != NULL;
-    free_comparison(c);
-    return is_whole;
-}
-
-/* == JSON =================================================================== */
 
 /* A copy of an array that was read; an empty one of NULL. */
 static words_value *array_of(const words_value *given)
@@ -400,28 +377,27 @@ static words_value *array_of(const words_value *given)
     return given ? words_copy(given) : words_array();
 }
 
-static void append_sentence(void *ctx, const api_text *sentence)
-{
-    words_add((words_value *)ctx, words_text(sentence->text));
-}
-
 words_value *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
                               const cpubind_worker *w, const cpubind_status_device *device)
 {
-    words_value *text, *json;
+    words_value *differences, *json;
+    api_text given = {"", 0};
     comparison *c;
     if (!kubelet->is_known)
         return words_null();
     c = compare(s, kubelet, w, device);
     if (!c)
         return NULL;
-    text = words_array();
-    say_differences(c, append_sentence, text);
+    differences = words_array();
+    if (is_named(c))
+        say_given(c, &given);
+    say_differences(c, differences);
     json = words_make(
-        "listed:b cpus:v devices:v memory:v claims:v lacks:v more:v taken:V differences:v",
+        "listed:b cpus:v devices:v memory:v claims:v given:w lacks:v more:v taken:V "
+        "differences:v",
         c->cpus || c->devices || c->memory, words_list(c->cpu, c->n_own), array_of(c->devices),
-        array_of(c->memory), array_of(c->claims), words_list(c->lack, c->n_lack),
-        words_list(c->more, c->n_more), c->taken, text);
+        array_of(c->memory), array_of(c->claims), given.text, words_list(c->lack, c->n_lack),
+        words_list(c->more, c->n_more), c->taken, differences);
     free_comparison(c);
     return json;
 }

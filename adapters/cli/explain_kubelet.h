@@ -24,18 +24,10 @@ void cli_read_kubelet(const api_options *options, cli_kubelet *out);
 /* Frees what was read, but for the reason. */
 void cli_free_kubelet(const cli_kubelet *kubelet);
 
-/* Hears a sentence about a container. */
-typedef void cli_hear_sentence(void *ctx, const api_text *sentence);
-
-/* Says what kubelet gave to the container of a worker, and where that and its cgroup or its
- * device disagree; nothing where that is not known.
- *   in      device: the one that the worker has
- *   returns 0 without memory */
-int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubind_worker *w,
-                    const cpubind_status_device *device, cli_hear_sentence *hear, void *ctx);
-
-/* The same as an object: lists, and the sentences that begin where the two disagree. JSON null
- * where that is not known, NULL without memory. */
+/* What kubelet gave to the container of a worker, as lists and as a sentence, and the sentences
+ * that say where that and its cgroup or its device disagree. JSON null where that is not known,
+ * NULL without memory.
+ *   in      device: the one that the worker has */
 words_value *cli_kubelet_json(const cli_status *s, const cli_kubelet *kubelet,
                               const cpubind_worker *w, const cpubind_status_device *device);
 

@@ -5,7 +5,6 @@
  * to its container; why its device has the pool that it has, which the explanation of the plan
  * says; and whose pools are on the same nodes. JSON-POD.md documents the JSON.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../text/cpulist.h"
@@ -38,83 +37,78 @@ static void add_device(api_text *to, const cpubind_status_device *d)
     api_add(to, "%s", name);
 }
 
-static void put(api_out *to, const api_text *sentence, int32_t indent)
+/* What is said of a pod. */
+typedef struct explaining {
+    const cli_status *s;
+    const char *word; /* of the pod */
+    cli_kubelet kubelet;
+    words_value *workers;
+} explaining;
+
+/* == One value ============================================================== */
+
+static words_value *name_of(const cpubind_status_device *d)
 {
-    api_put_text(to, indent > 0 ? "  " : "");
-    api_put_wrapped(to, sentence->text, indent, indent + 2, WIDTH);
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    cli_status_name(d, name);
+    return words_text(name);
 }
 
-/* What a worker may use, and who may use some of that, too. */
-static void put_grant(api_out *to, const cli_status *s, const cpubind_status_worker *own)
+/* Who else may use CPUs of a worker; with the end of a sentence. */
+static words_value *find_sharers(const cli_status *s, const cpubind_worker *w, api_text *text)
 {
-    const cpubind_worker *w = own->worker;
-    api_text text = {"", 0};
-    int n_other = 0;
-    add_worker(&text, w);
-    text.text[0] = 'P';
-    api_add(&text, ", may use the CPUs ");
-    api_add_list(&text, w->allowed.cpu, w->allowed.n);
-    if (w->claimed.n > 0) {
-        api_add(&text, "; its claim, DRA_CPUSET_*, is ");
-        api_add_list(&text, w->claimed.cpu, w->claimed.n);
-    }
+    words_value *all = words_array();
+    int is_alone = 1;
     for (int32_t i = 0; i < s->status.n_worker; i++) {
         const cpubind_worker *other = s->status.worker[i].worker;
         const int32_t n = cpubind_list_common(w->allowed.cpu, w->allowed.n, other->allowed.cpu,
                                               other->allowed.n);
         if (n == 0 || other->pid == w->pid)
             continue;
-        api_add(&text, n_other++ == 0 ? "; of these " : ", ");
-        api_add(&text, "%d also ", (int)n);
-        add_worker(&text, other);
+        api_add(text, "%s%d also ", is_alone ? "; of these " : ", ", (int)n);
+        add_worker(text, other);
+        words_add(all, words_make("pid:i program:s pod:v cpus:i", (int)other->pid,
+                                  other->program, cli_pod_json(&other->pod), (int)n));
+        is_alone = 0;
     }
-    api_add(&text, n_other > 0 ? "." : "; no other worker of this host may use one of them.");
-    put(to, &text, 0);
+    api_add(text, is_alone ? "; no other worker of this host may use one of them." : ".");
+    return all;
 }
 
-/* Where its threads are now. */
-static void put_place(api_out *to, const cpubind_status_worker *w,
+/* Where the threads of a worker are now. */
+static void add_place(api_text *to, const cpubind_status_worker *w,
                       const cpubind_status_device *d)
 {
-    api_text text = {"", 0};
-    api_add(&text, "It drives ");
-    add_device(&text, d);
+    api_add(to, "It drives ");
+    add_device(to, d);
     if (w->worker->n_index > 1)
-        api_add(&text, " with %d others, which have parts of its pool", w->worker->n_index - 1);
-    api_add(&text, "; its threads are %s.",
+        api_add(to, " with %d others, which have parts of its pool", w->worker->n_index - 1);
+    api_add(to, "; its threads are %s.",
             w->place == CPUBIND_PLACE_RIGHT     ? "where the plan has them"
             : w->place == CPUBIND_PLACE_UNBOUND ? "not bound"
             : w->place == CPUBIND_PLACE_UNKNOWN ? "somewhere that cannot be read"
                                                 : "elsewhere");
-    put(to, &text, 2);
 }
 
-/* Explains a device as plan --explain does: by its address, since another device may have its
- * name, but for one with a number of its own, which may share its address. As
- * api_explain_json. */
-static int explain_device(const cli_status *s, const cpubind_status_device *d,
-                          words_value **out, api_text *why)
+/* Why a device has its pool, as plan --explain says; null, and perhaps the reason, where there
+ * is no plan. It is asked for by its address, since another device may have its name, but for
+ * one with a number of its own, which may share its address. */
+static words_value *explain_device(const cli_status *s, const cpubind_status_device *d,
+                                   api_text *why)
 {
     api_options options = *s->options;
     api_text name = {"", 0};
+    words_value *whole, *explain;
     if (cpubind_is_listed(d->found))
         add_device(&name, d);
     else
         api_add_pci(&name, &d->found->pci);
     options.explain = name.text;
-    return api_explain_json(&s->call->planned, &options, out, why);
-}
-
-/* Why the device has its pool. Returns 0 without memory. */
-static int put_why(api_out *to, const cli_status *s, const cpubind_status_device *d)
-{
-    api_text why = {"", 0};
-    words_value *explanation;
-    if (explain_device(s, d, &explanation, &why))
-        api_put_explanation(to, s->options, explanation);
-    else if (why.len > 0)
-        put(to, &why, 2);
-    return !to->is_short;
+    if (!api_explain_json(&s->call->planned, &options, &whole, why))
+        return words_null();
+    explain = words_share(words_get(whole, "explain"));
+    words_free(whole);
+    return explain;
 }
 
 /* Whether two pools have CPUs on one node. */
@@ -127,16 +121,18 @@ static int are_beside(const cpubind_facts *f, cpubind_cpus a, cpubind_cpus b)
     return 0;
 }
 
-static void put_neighbours(api_out *to, const cli_status *s, const cpubind_status_device *own)
+/* The devices with CPUs on the nodes of a pool, and their workers. */
+static words_value *find_beside(const cli_status *s, const cpubind_status_device *own)
 {
-    api_text none = {"", 0};
-    int n = 0;
+    words_value *all = words_array();
     for (int32_t i = 0; i < s->status.n_device; i++) {
         const cpubind_status_device *d = &s->status.device[i];
         api_text text = {"", 0};
+        words_value *pids;
         if (d->device == own->device ||
             !are_beside(&s->call->planned.facts, own->pool, d->pool))
             continue;
+        pids = words_array();
         api_add(&text, "On its nodes are the CPUs ");
         api_add_list(&text, d->pool.cpu, d->pool.n);
         api_add(&text, " of ");
@@ -144,139 +140,100 @@ static void put_neighbours(api_out *to, const cli_status *s, const cpubind_statu
         if (d->n_worker == 0)
             api_add(&text, ", which nobody uses");
         for (int32_t k = 0; k < d->n_worker; k++) {
+            const cpubind_worker *w = s->status.worker[d->first_worker + k].worker;
+            words_add(pids, words_number(w->pid));
             api_add(&text, k == 0 ? ": " : "; ");
-            add_worker(&text, s->status.worker[d->first_worker + k].worker);
+            add_worker(&text, w);
         }
         api_add(&text, ".");
-        put(to, &text, 2);
-        n++;
-    }
-    api_add(&none, "No other device has CPUs on its nodes.");
-    if (n == 0 && own->pool.n > 0)
-        put(to, &none, 2);
-}
-
-/* What is said of a pod. */
-typedef struct explaining {
-    const cli_status *s;
-    const char *word; /* of the pod */
-    cli_kubelet kubelet;
-    api_out out;
-    words_value *workers; /* with --json; NULL: memory has run out */
-} explaining;
-
-static void put_sentence(void *ctx, const api_text *sentence)
-{
-    put((api_out *)ctx, sentence, 2);
-}
-
-/* Explains the workers of the pod. Returns their number; -1: no memory. */
-static int put_workers(explaining *e)
-{
-    const cpubind_host_status *st = &e->s->status;
-    int n = 0;
-    for (int32_t i = 0; i < st->n_device; i++) {
-        const cpubind_status_device *d = &st->device[i];
-        int has_own = 0;
-        for (int32_t k = 0; k < d->n_worker; k++) {
-            const cpubind_status_worker *w = &st->worker[d->first_worker + k];
-            if (!is_called(&w->worker->pod, e->word))
-                continue;
-            put_grant(&e->out, e->s, w);
-            put_place(&e->out, w, d);
-            if (!cli_say_kubelet(e->s, &e->kubelet, w->worker, d, put_sentence, &e->out))
-                return -1;
-            has_own = 1;
-            n++;
-        }
-        if (has_own && !put_why(&e->out, e->s, d))
-            return -1;
-        if (has_own)
-            put_neighbours(&e->out, e->s, d);
-    }
-    return n;
-}
-
-/* == JSON =================================================================== */
-
-static words_value *name_json(const cpubind_status_device *d)
-{
-    char name[CPUBIND_DEVICE_NAME_SIZE];
-    cli_status_name(d, name);
-    return words_text(name);
-}
-
-/* Who else may use CPUs of a worker. */
-static words_value *sharers_json(const cli_status *s, const cpubind_worker *w)
-{
-    words_value *all = words_array();
-    for (int32_t i = 0; i < s->status.n_worker; i++) {
-        const cpubind_worker *other = s->status.worker[i].worker;
-        const int32_t n = cpubind_list_common(w->allowed.cpu, w->allowed.n, other->allowed.cpu,
-                                              other->allowed.n);
-        if (n > 0 && other->pid != w->pid)
-            words_add(all, words_make("pid:i program:s pod:v cpus:i", (int)other->pid,
-                                      other->program, cli_pod_json(&other->pod), (int)n));
+        words_add(all, words_make("device:v pool:v pids:v text:s", name_of(d),
+                                  words_list(d->pool.cpu, d->pool.n), pids, text.text));
     }
     return all;
 }
 
-/* Why a device has its pool; null where there is no plan. */
-static words_value *why_json(const cli_status *s, const cpubind_status_device *d)
+static words_value *explain_worker(const explaining *e, const cpubind_status_worker *own,
+                                   const cpubind_status_device *d)
 {
-    api_text why = {"", 0};
-    words_value *whole, *explain;
-    if (!explain_device(s, d, &whole, &why))
-        return words_null();
-    explain = words_share(words_get(whole, "explain"));
-    words_free(whole);
-    return explain;
-}
-
-static words_value *beside_json(const cli_status *s, const cpubind_status_device *own)
-{
-    words_value *all = words_array();
-    for (int32_t i = 0; i < s->status.n_device; i++) {
-        const cpubind_status_device *d = &s->status.device[i];
-        words_value *pids;
-        if (d->device == own->device ||
-            !are_beside(&s->call->planned.facts, own->pool, d->pool))
-            continue;
-        pids = words_array();
-        for (int32_t k = 0; k < d->n_worker; k++)
-            words_add(pids, words_number(s->status.worker[d->first_worker + k].worker->pid));
-        words_add(all, words_make("device:v pool:v pids:v", name_json(d),
-                                  words_list(d->pool.cpu, d->pool.n), pids));
+    const cpubind_worker *w = own->worker;
+    api_text may = {"", 0}, place = {"", 0}, why = {"", 0};
+    words_value *text = words_array(), *shared;
+    add_worker(&may, w);
+    may.text[0] = 'P';
+    api_add(&may, ", may use the CPUs ");
+    api_add_list(&may, w->allowed.cpu, w->allowed.n);
+    if (w->claimed.n > 0) {
+        api_add(&may, "; its claim, DRA_CPUSET_*, is ");
+        api_add_list(&may, w->claimed.cpu, w->claimed.n);
     }
-    return all;
+    shared = find_sharers(e->s, w, &may);
+    add_place(&place, own, d);
+    words_add(text, words_text(may.text));
+    words_add(text, words_text(place.text));
+    return words_make(
+        "pid:i program:s pod:v device:v place:s allowed:v claimed:v pool:v shared_with:v text:v "
+        "kubelet:v why:v why_error:w beside:v",
+        (int)w->pid, w->program, cli_pod_json(&w->pod), name_of(d),
+        cpubind_place_word(own->place), words_list(w->allowed.cpu, w->allowed.n),
+        words_list(w->claimed.cpu, w->claimed.n), words_list(d->pool.cpu, d->pool.n), shared,
+        text, cli_kubelet_json(e->s, &e->kubelet, w, d), explain_device(e->s, d, &why),
+        why.text, find_beside(e->s, d));
 }
 
-/* As put_workers. */
-static int append_workers(explaining *e)
+static void explain_workers(explaining *e)
 {
     const cpubind_host_status *st = &e->s->status;
-    int n = 0;
     for (int32_t i = 0; i < st->n_device; i++)
         for (int32_t k = 0; k < st->device[i].n_worker; k++) {
             const cpubind_status_device *d = &st->device[i];
-            const cpubind_status_worker *own = &st->worker[d->first_worker + k];
-            const cpubind_worker *w = own->worker;
-            if (!is_called(&w->pod, e->word))
-                continue;
-            words_add(
-                e->workers,
-                words_make("pid:i program:s pod:v device:v place:s allowed:v claimed:v pool:v "
-                           "shared_with:v kubelet:v why:v beside:v",
-                           (int)w->pid, w->program, cli_pod_json(&w->pod), name_json(d),
-                           cpubind_place_word(own->place),
-                           words_list(w->allowed.cpu, w->allowed.n),
-                           words_list(w->claimed.cpu, w->claimed.n),
-                           words_list(d->pool.cpu, d->pool.n), sharers_json(e->s, w),
-                           cli_kubelet_json(e->s, &e->kubelet, w, d), why_json(e->s, d),
-                           beside_json(e->s, d)));
-            n++;
+            const cpubind_status_worker *w = &st->worker[d->first_worker + k];
+            if (is_called(&w->worker->pod, e->word))
+                words_add(e->workers, explain_worker(e, w, d));
         }
-    return e->workers ? n : -1;
+}
+
+/* == Its sentences ========================================================== */
+
+static void put(api_out *to, const char *sentence, int32_t indent)
+{
+    api_put_text(to, indent > 0 ? "  " : "");
+    api_put_wrapped(to, sentence, indent, indent + 2, WIDTH);
+}
+
+/* Those of an array; NULL has none. The first one may be a heading. */
+static void put_all(api_out *to, const words_value *sentences, int32_t first_indent)
+{
+    for (int32_t i = 0; i < words_count(sentences); i++)
+        put(to, words_string(words_at(sentences, i)), i == 0 ? first_indent : 2);
+}
+
+/* What is so of a device: why it has its pool, and who is beside it. */
+static void put_device(api_out *to, const api_options *options, const words_value *worker)
+{
+    const words_value *beside = words_get(worker, "beside");
+    const char *why_error = words_string_of(worker, "why_error");
+    if (words_is(words_get(worker, "why"), WORDS_OBJECT))
+        api_put_explanation(to, options, words_make("explain:V", words_get(worker, "why")));
+    else if (*why_error)
+        put(to, why_error, 2);
+    for (int32_t i = 0; i < words_count(beside); i++)
+        put(to, words_string_of(words_at(beside, i), "text"), 2);
+    if (words_count(beside) == 0 && *words_string_of(worker, "pool"))
+        put(to, "No other device has CPUs on its nodes.", 2);
+}
+
+static void put_workers(api_out *to, const api_options *options, const words_value *workers)
+{
+    for (int32_t i = 0; i < words_count(workers); i++) {
+        const words_value *worker = words_at(workers, i), *next = words_at(workers, i + 1);
+        const words_value *kubelet = words_get(worker, "kubelet");
+        put_all(to, words_get(worker, "text"), 0);
+        if (*words_string_of(kubelet, "given"))
+            put(to, words_string_of(kubelet, "given"), 2);
+        put_all(to, words_get(kubelet, "differences"), 2);
+        if (!next || !words_equal(words_get(worker, "device"), words_get(next, "device")))
+            put_device(to, options, worker);
+    }
 }
 
 /* == The pod ================================================================ */
@@ -285,17 +242,23 @@ static int append_workers(explaining *e)
 static int print_all(explaining *e)
 {
     api_text *why = &e->kubelet.why;
-    if (e->s->options->json) {
-        words_value *json = words_make("cpubind:s workers:v kubelet_error:w", CPUBIND_VERSION,
-                                       e->workers, why->text);
-        return cli_print_json(stdout, json) ? API_DONE : cli_no_memory();
+    words_value *json = words_make("cpubind:s workers:V kubelet_error:w", CPUBIND_VERSION,
+                                   e->workers, why->text);
+    api_out out = cli_out_for(stdout);
+    int is_printed;
+    if (e->s->options->json || !words_is_whole(json)) {
+        is_printed = cli_print_json(stdout, json);
+    } else {
+        put_workers(&out, e->s->options, e->workers);
+        if (why->len > 0) {
+            why->text[0] = 'W';
+            api_add(why, ".");
+            put(&out, why->text, 0);
+        }
+        words_free(json);
+        is_printed = cli_print_out(stdout, &out);
     }
-    if (why->len > 0) {
-        why->text[0] = 'W';
-        api_add(why, ".");
-        put(&e->out, why, 0);
-    }
-    return cli_print_out(stdout, &e->out) ? API_DONE : cli_no_memory();
+    return is_printed ? API_DONE : cli_no_memory();
 }
 
 /* Refuses a pod without a worker here. Returns the exit status. */
@@ -322,20 +285,13 @@ static int refuse(const explaining *e)
 int cli_explain_pod(const cli_status *s)
 {
     static explaining e;
-    int n, status;
-    e = (explaining){.s = s, .word = s->options->explain, .out = cli_out_for(stdout)};
-    e.workers = s->options->json ? words_array() : NULL;
+    int status;
+    e = (explaining){.s = s, .word = s->options->explain, .workers = words_array()};
     e.word += strncmp(e.word, "pod:", 4) == 0 ? 4 : 0;
     cli_read_kubelet(s->options, &e.kubelet);
-    n = s->options->json ? append_workers(&e) : put_workers(&e);
+    explain_workers(&e);
     cli_free_kubelet(&e.kubelet);
-    if (n < 0 || e.out.is_short)
-        status = cli_no_memory();
-    else if (n > 0)
-        return print_all(&e);
-    else
-        status = refuse(&e);
-    free(e.out.text);
+    status = e.workers && words_count(e.workers) == 0 ? refuse(&e) : print_all(&e);
     words_free(e.workers);
     return status;
 }

@@ -34,7 +34,7 @@ adapters/words          1664    5600
 adapters/api            9056    1000
 adapters/doctor         2870    2000
 adapters/measure        2020    1700
-adapters/cli           13086    7500
+adapters/cli           13021    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          706     700
