@@ -954,6 +954,9 @@ const api_option api_option_rows[] = {
            "N processes drive each device and share its pool"),
     READ("index", "I", PLAN, 0, CASE, read_index,
          "which of --processes this one is, from 0 on; with --numa-bind its rank"),
+    WORD("reach", "WHERE", PLAN, 0, API_PLAN | API_CASE | CALLS, reaches, request.reach,
+         "near: how far a pool may be from its device. socket: on the nearest nodes of its "
+         "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
          "CPUs for N workers that drive no device, or for one a node: whole cores that the "
          "plan of the devices leaves"),
@@ -1005,7 +1008,6 @@ const api_option api_option_rows[] = {
          "CPUs in place of those of the node, by rank: 0-3 4-7"),
     /* Keys of the settings that no command has an option for; those of calls first */
     READ("roles", "LIST", PLAN, 0, CALLS, read_roles, NULL),
-    WORD("reach", "WHERE", PLAN, 0, CALLS, reaches, request.reach, NULL),
     WORD("overlap", "POLICY", PLAN, 0, CALLS, overlaps, request.overlap, NULL),
     OF_NPUS("npu", .read = read_npu),
     OF_NPUS("npus", .read = read_npu),
