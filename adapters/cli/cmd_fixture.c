@@ -44,16 +44,30 @@ int cli_fixture(int argc, char **argv)
 
 typedef struct summary {
     cpubind_corpus_about about;
-    cpubind_host_counts shape;
+    int32_t cpus, nodes, npus; /* online CPUs, nodes that have some, NPUs; -1: not known */
     int32_t n_input, n_plan, n_refusal; /* an unreadable expectation counts as neither */
 } summary;
+
+/* Counts what a plan would be of, also where none is possible. */
+static void count_host(const cpubind_source *source, cpubind_arena *arena, summary *out)
+{
+    const cpubind_request any = {.type = CPUBIND_TYPE_AUTO, .is_auto_strategy = 1};
+    cpubind_facts f;
+    cpubind_problem problem;
+    const cpubind_problem_code code = cpubind_facts_read(source, &any, arena, &f, &problem);
+    const int is_counted = code == CPUBIND_PROBLEM_NONE ||
+                           code == CPUBIND_PROBLEM_NO_RUNNING_DEVICE || f.n_listed > 0;
+    out->cpus = f.n_online > 0 ? f.n_online : -1;
+    out->nodes = f.n_online == 0 || f.warnings & CPUBIND_WARNS(NO_NODES) ? -1 : f.n_node;
+    out->npus = is_counted ? f.n_listed : -1;
+}
 
 static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
 {
     const cpubind_source source = cpubind_corpus_source(host);
     summary s = {.about = host->about, .n_input = host->n_input};
     arena->used = 0;
-    s.shape = cpubind_host_counts_read(&source, arena);
+    count_host(&source, arena, &s);
     for (int32_t i = 0; i < host->n_expectation; i++) {
         cpubind_corpus_expectation e = host->expectation[i];
         api_text why = {"", 0};
@@ -69,10 +83,9 @@ static words_value *summary_json(const summary *s)
 {
     return words_make("name:s product:s cpus:v nodes:v npus:v origin:s npu_smi:s notes:s "
                       "inputs:i plans:i refusals:i",
-                      s->about.name, s->about.product, words_id(s->shape.cpus),
-                      words_id(s->shape.nodes), words_id(s->shape.npus), s->about.origin,
-                      s->about.npu_smi, s->about.notes, (int)s->n_input, (int)s->n_plan,
-                      (int)s->n_refusal);
+                      s->about.name, s->about.product, words_id(s->cpus), words_id(s->nodes),
+                      words_id(s->npus), s->about.origin, s->about.npu_smi, s->about.notes,
+                      (int)s->n_input, (int)s->n_plan, (int)s->n_refusal);
 }
 
 /* == list =================================================================== */

@@ -192,7 +192,7 @@ static const cli_help helps[] = {
      "  cpubind capture --root COPY -o DIR       of a copy of /proc and /sys\n"},
     {API_LIST, "fixture list",
      "Usage: cpubind fixture list [--db FILE] [--json]\n"
-     "Prints a table: name, product, online CPUs, nodes with CPUs, NPUs of npu-smi,\n"
+     "Prints a table: name, product, online CPUs, nodes with CPUs, NPUs,\n"
      "origin (captured, documented, synthetic), and how many plans and refusals are\n"
      "expected.\n",
      NULL,

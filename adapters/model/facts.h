@@ -558,20 +558,6 @@ const char *cpubind_nearness_word(cpubind_nearness nearness);
  * facts quote the visible devices of `read`. */
 int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *request);
 
-/* Counts; -1: not known, for its inputs are absent or damaged. */
-typedef struct cpubind_host_counts {
-    int32_t cpus;  /* online CPUs, allowed or not: of cpu/online, else on nodes */
-    int32_t nodes; /* nodes with online CPUs, by /sys or lscpu */
-    int32_t npus;  /* logical NPUs of npu-smi info -m; 0 when npu-smi says that there is none */
-} cpubind_host_counts;
-
-/* Counts a host. It never fails: a count that is not known, or for which the arena is too
- * small, is -1, and does not affect the other counts.
- *   in      an arena of 1 MiB is enough for most hosts; it is given back
- *   cost    O(bytes read) */
-cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
-                                             cpubind_arena *arena);
-
 /* Whether a device of the facts has a share of the CPUs. A virtual function has none of its own
  * but a part of that of its card. Nor has a card for displays, which no row names, beside other
  * accelerators, unless it is asked for by name. */

@@ -315,30 +315,7 @@ static void exclude_any(step *now)
     assert_in_range(n_planned, N_SET / 8, N_SET - 20);
 }
 
-/* == Counts, and the inputs of a capture ==================================== */
-
-static void count_host(step *now)
-{
-    static char memory[1 << 20];
-    const cpubind_source source = source_of_host();
-    cpubind_arena arena = {memory, sizeof memory, 0};
-    cpubind_host_counts counts;
-    static said s;
-    s.len = 0;
-    counts = cpubind_host_counts_read(&source, &arena);
-    assert_int_equal(arena.used, 0);
-    /* In an arena of any size a count is true or unknown. */
-    for (size_t size = 0; size < sizeof memory; size = 2 * size + 100) {
-        cpubind_arena small = {memory, size, 0};
-        const cpubind_source again = source_of_host();
-        const cpubind_host_counts few = cpubind_host_counts_read(&again, &small);
-        assert_true(few.cpus == counts.cpus || few.cpus == -1);
-        assert_true(few.nodes == counts.nodes || few.nodes == -1);
-        assert_true(few.npus == counts.npus || few.npus == -1);
-    }
-    say(&s, "> %d cpus, %d nodes, %d npus\n", counts.cpus, counts.nodes, counts.npus);
-    expect(now, &s);
-}
+/* == The inputs of a capture ================================================ */
 
 /* The visited names, each followed by a blank; and the visit that ends the walk with 7. */
 typedef struct visited {
@@ -595,7 +572,6 @@ static const verb of_driver[] = {
     {"goal", make_goal},
     {"users", tell_users},
     {"cores", tell_cores},
-    {"counts", count_host},
     {"visits", tell_visits},
     {"walk", end_walks},
     {"known", know},

@@ -21,8 +21,8 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3621    1700
-adapters/model          3620    1400
-adapters/ascend         5915    2500
+adapters/model          3613    1400
+adapters/ascend         5818    2500
 adapters/pci            1360    1300
 adapters/plan           3034    1200
 adapters/linux         12919    9500
@@ -31,10 +31,10 @@ adapters/service        1867    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1664    5600
-adapters/api            9056    1000
+adapters/api            9058    1000
 adapters/doctor         2870    2000
 adapters/measure        2020    1700
-adapters/cli           13021    7500
+adapters/cli           13032    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          706     700

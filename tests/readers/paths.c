@@ -267,29 +267,6 @@ static void check_arenas(text_host *h, const asked *a, const outcome *first, siz
     }
 }
 
-/* The counts of a host agree with the facts of a plan; in a smaller arena they are the same, or
- * not known. */
-static void tell_counts(reading *r, text_host *h, const asked *a, const outcome *out)
-{
-    const cpubind_source source = host_source(h);
-    const cpubind_facts *f = &out->facts;
-    const size_t most = out->arena.used + ARENA;
-    cpubind_arena arena = new_arena(most, r->fill);
-    const cpubind_host_counts all = cpubind_host_counts_read(&source, &arena);
-    arena.size = most / 64 * ((size_t)r->len / 2 % 64);
-    const cpubind_host_counts less = cpubind_host_counts_read(&source, &arena);
-    CHECK(arena.used == 0 && (less.cpus == all.cpus || less.cpus == -1));
-    CHECK(less.nodes == all.nodes || less.nodes == -1);
-    CHECK(less.npus == all.npus || less.npus == -1);
-    tell(r, "%d CPUs, %d nodes, %d NPUs\n", all.cpus, all.nodes, all.npus);
-    if (out->code == CPUBIND_PROBLEM_NONE &&
-        !(f->warnings & CPUBIND_WARNS(ONLINE_DIFFERS))) { /* counts are by cpu/online */
-        CHECK(all.cpus >= f->n_cpu || all.cpus == -1 || a->request.allowed);
-        CHECK(all.nodes == f->n_node || f->warnings & CPUBIND_WARNS(NO_NODES));
-    }
-    free_arena(&arena);
-}
-
 static void read_facts(reading *r)
 {
     static text_host h;
@@ -310,7 +287,6 @@ static void read_facts(reading *r)
     }
     if (!r->is_again)
         check_arenas(&h, &a, &out, (size_t)r->len);
-    tell_counts(r, &h, &a, &out);
     free_arena(&out.arena);
     host_close(&h);
     free(request);
