@@ -128,6 +128,24 @@ static inline int facts_is_device_of(const cpubind_npusmi_device *device,
     return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
 }
 
+/* The device of npu-smi info that an NPU in view is; NULL: none, or its devices are not
+ * known. */
+static inline const cpubind_npusmi_device *facts_device_of(const facts_reader *r,
+                                                           const cpubind_host_device *npu)
+{
+    int32_t i = r->ascend->info_status == CPUBIND_TEXT_OK ? r->ascend->info.n_device : 0;
+    while (i > 0 && !facts_is_device_of(&r->ascend->info.device[i - 1], npu))
+        i--;
+    return i > 0 ? &r->ascend->info.device[i - 1] : NULL;
+}
+
+/* What is wrong with npu-smi info, by the status of one of its tables. */
+static inline cpubind_problem_code facts_judge_info(facts_reader *r, cpubind_text_status status)
+{
+    return facts_judge_text(r, INPUT_INFO, r->ascend->info_answer, status,
+                            &r->ascend->info_fault);
+}
+
 /* Whether an NPU in view is this device of npu-smi info. */
 static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_device *device)
 {

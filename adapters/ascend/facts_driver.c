@@ -294,9 +294,10 @@ static cpubind_problem_code read_node(facts_reader *r, const char *name,
         return code;
     if (!facts_is_present(answer))
         return facts_fail_input(r, name, answer, -1, "it is listed and not there");
-    if (cpubind_driver_parse_number(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, name, answer, &fault);
-    return facts_check_end(r, name, answer);
+    code = facts_judge_text(r, name, answer,
+                            cpubind_driver_parse_number(answer.data, answer.len, out, &fault),
+                            &fault);
+    return code == CPUBIND_PROBLEM_NONE ? facts_check_end(r, name, answer) : code;
 }
 
 /* Inserts a number into an ascending list that has room; a number that is there is left out. */
@@ -344,15 +345,14 @@ static cpubind_problem_code read_nodes(facts_reader *r, int32_t **out, int32_t *
     cpubind_problem_code code = facts_judge(r, INPUT_DEV, listing);
     cpubind_driver_number number = {-1, -1};
     cpubind_piece name;
-    int32_t at = 0, cap = 0, major = -1;
+    const int32_t cap = facts_count_names(listing);
+    int32_t at = 0, major = -1;
     *is_there = facts_is_present(listing);
     *n = 0;
-    while (facts_next_name(listing, &at, &name))
-        cap++;
     *out = cpubind_arena_ints(r->arena, cap);
     if (!*out)
         return facts_fail_memory(r);
-    for (at = 0; code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name);) {
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         const char *path;
         if (!is_node_name(listing, name))
             continue;
@@ -386,12 +386,11 @@ static cpubind_problem_code read_own_table(facts_reader *r, cpubind_driver_logic
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer))
         return code;
     status = cpubind_driver_parse_namespaces(answer.data, answer.len, r->arena, out, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_memory(r);
     if (status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_NAMESPACES, answer, &fault);
+    code = facts_judge_text(r, INPUT_NAMESPACES, answer, status, &fault);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
     facts_note_unknown(r, INPUT_NAMESPACES, answer, out->unknown);
     *is_there = 1;
     return CPUBIND_PROBLEM_NONE;

@@ -8,25 +8,17 @@
 
 /* == NPUs =================================================================== */
 
-/* Fails because npu-smi refused to answer. */
-static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
-                                         cpubind_input answer, const cpubind_text_fault *fault)
+/* What is wrong with an output of npu-smi, by the status of its reader. */
+static cpubind_problem_code judge_table(facts_reader *r, const char *name, cpubind_input answer,
+                                        cpubind_text_status status,
+                                        const cpubind_text_fault *fault)
 {
-    cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(answer.data, answer.len, NULL);
-    cpubind_problem_code code = facts_fail_text(r, name, answer, fault);
-    if (refusal != CPUBIND_NPUSMI_NO_NPU)
+    const cpubind_problem_code code = facts_judge_text(r, name, answer, status, fault);
+    if (status != CPUBIND_TEXT_ERR_REFUSED ||
+        cpubind_npusmi_find_refusal(answer.data, answer.len, NULL) != CPUBIND_NPUSMI_NO_NPU)
         return code;
     return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_DEVICE,
                       "npu-smi finds no NPU on this host");
-}
-
-/* Fails because an output of npu-smi could not be read. */
-static cpubind_problem_code fail_table(facts_reader *r, const char *name, cpubind_input answer,
-                                       cpubind_text_status status,
-                                       const cpubind_text_fault *fault)
-{
-    return status == CPUBIND_TEXT_ERR_SPACE ? facts_fail_memory(r)
-                                            : facts_fail_text(r, name, answer, fault);
 }
 
 cpubind_host_device cpubind_priv_new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
@@ -133,15 +125,13 @@ static void note_lost_cards(facts_reader *r, cpubind_input answer)
 
 static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 {
-    cpubind_problem_code code;
     cpubind_text_fault fault;
     cpubind_npusmi_map map;
-    const cpubind_text_status status =
-        cpubind_npusmi_parse_map(answer.data, answer.len, r->arena, &map, &fault);
-    if (status == CPUBIND_TEXT_ERR_REFUSED)
-        return fail_refusal(r, INPUT_MAP, answer, &fault);
-    if (status != CPUBIND_TEXT_OK)
-        return fail_table(r, INPUT_MAP, answer, status, &fault);
+    cpubind_problem_code code = judge_table(
+        r, INPUT_MAP, answer,
+        cpubind_npusmi_parse_map(answer.data, answer.len, r->arena, &map, &fault), &fault);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
     facts_check_exit(r, answer);
     facts_note_unknown(r, INPUT_MAP, answer, map.unknown);
     code = take_chips(r, answer, &map);
@@ -309,10 +299,8 @@ static cpubind_problem_code parse_topo(facts_reader *r, cpubind_input answer,
         cpubind_npusmi_parse_topo(answer.data, answer.len, r->arena, topo, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
         return CPUBIND_PROBLEM_NONE;
-    if (status == CPUBIND_TEXT_ERR_REFUSED)
-        return fail_refusal(r, INPUT_TOPO, answer, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return fail_table(r, INPUT_TOPO, answer, status, &fault);
+        return judge_table(r, INPUT_TOPO, answer, status, &fault);
     facts_check_exit(r, answer);
     facts_note_unknown(r, INPUT_TOPO, answer, topo->unknown);
     return CPUBIND_PROBLEM_NONE;
@@ -400,15 +388,6 @@ static void take_processes(facts_reader *r)
     }
 }
 
-/* Whether npu-smi info has the device of an NPU in view. */
-static int has_device_of(const facts_reader *r, const cpubind_host_device *npu)
-{
-    for (int32_t i = 0; i < r->ascend->info.n_device; i++)
-        if (facts_is_device_of(&r->ascend->info.device[i], npu))
-            return 1;
-    return 0;
-}
-
 /* Notes the devices of npu-smi info that npu-smi info -m lacks, and the other way round. */
 static void compare_devices(facts_reader *r)
 {
@@ -422,7 +401,7 @@ static void compare_devices(facts_reader *r)
             note_short_map(r, &npu);
     }
     for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++)
-        if (!has_device_of(r, f->device[d]))
+        if (!facts_device_of(r, f->device[d]))
             facts_note_difference(r, INPUT_MAP, INPUT_INFO, f->device[d]);
 }
 
@@ -434,7 +413,7 @@ static int has_all_devices(const facts_reader *r)
     if (f->n_device == 0 || f->has_only_named)
         return r->ascend->info.is_open < 2;
     for (int32_t d = 0; d < f->n_device; d++)
-        if (!has_device_of(r, f->device[d]))
+        if (!facts_device_of(r, f->device[d]))
             return 0;
     return 1;
 }
@@ -486,10 +465,9 @@ static cpubind_problem_code read_processes(facts_reader *r)
 {
     if (!facts_is_present(r->ascend->info_answer))
         return facts_judge(r, INPUT_INFO, r->ascend->info_answer);
-    if (r->ascend->process_status == CPUBIND_TEXT_ERR_REFUSED)
-        return fail_refusal(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
     if (r->ascend->process_status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
+        return judge_table(r, INPUT_INFO, r->ascend->info_answer, r->ascend->process_status,
+                           &r->ascend->info_fault);
     r->facts->has_processes = r->ascend->info.has_process_table;
     take_processes(r);
     return CPUBIND_PROBLEM_NONE;

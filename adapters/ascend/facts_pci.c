@@ -12,12 +12,8 @@
 cpubind_pci_address cpubind_priv_info_address(const facts_reader *r,
                                               const cpubind_host_device *npu)
 {
-    cpubind_pci_address pci = {.domain = -1};
-    for (int32_t i = 0;
-         i < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; i++)
-        if (facts_is_device_of(&r->ascend->info.device[i], npu))
-            pci = r->ascend->info.device[i].pci;
-    return pci;
+    const cpubind_npusmi_device *device = facts_device_of(r, npu);
+    return device ? device->pci : (cpubind_pci_address){.domain = -1};
 }
 
 /* Takes the addresses of npu-smi info for the NPUs that have none yet. */
@@ -58,10 +54,8 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_host_device *npu
         cpubind_npusmi_parse_board(answer.data, answer.len, r->arena, &boards, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED || status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
-    if (status == CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_memory(r);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, name, answer, &fault);
+    if (facts_judge_text(r, name, answer, status, &fault) != CPUBIND_PROBLEM_NONE)
+        return r->problem->code;
     facts_check_exit(r, answer);
     for (int32_t i = 0; i < boards.n_board && npu->pci.domain < 0; i++)
         if (is_board_of(&boards.board[i], npu, n_chip))
@@ -123,9 +117,10 @@ static int can_do_without(const facts_reader *r)
            facts_count_on_bus(r->facts) == r->facts->n_device;
 }
 
-/* Asks for the board of each NPU whose address is not known. Each costs a run of npu-smi. When
- * one could not be read, and an address is not known for it, that is a problem. */
-static cpubind_problem_code read_boards(facts_reader *r)
+/* Asks for the board of each NPU whose address is needed and not known; each costs a run of
+ * npu-smi. When one could not be read, and an address is not known for it, that is a problem,
+ * but where the addresses of visible NPUs are only wanted. */
+static cpubind_problem_code read_boards(facts_reader *r, int are_wanted)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_problem failed;
@@ -133,7 +128,8 @@ static cpubind_problem_code read_boards(facts_reader *r)
     cpubind_problem_clear(&failed);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_device; i++) {
         cpubind_host_device *npu = r->facts->device[i];
-        if (!needs_board(npu) || (npu->n_cpu > 0 && r->facts->n_census == 0))
+        if (!needs_board(npu) ||
+            (are_wanted ? !npu->is_visible : npu->n_cpu > 0 && r->facts->n_census == 0))
             continue;
         code = read_board(r, npu, &is_stuck, &failed);
         if (code == CPUBIND_PROBLEM_NONE && npu->pci.domain < 0 &&
@@ -141,6 +137,10 @@ static cpubind_problem_code read_boards(facts_reader *r)
             *r->problem = failed;
             code = failed.code;
         }
+        if (!are_wanted || code == CPUBIND_PROBLEM_NO_MEMORY)
+            continue;
+        cpubind_problem_clear(r->problem);
+        code = CPUBIND_PROBLEM_NONE;
     }
     return code;
 }
@@ -154,46 +154,26 @@ cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r)
         return CPUBIND_PROBLEM_NONE;
     switch (r->ascend->info_status) {
     case CPUBIND_TEXT_OK:
-        code = read_boards(r);
+        code = read_boards(r, 0);
         break;
     case CPUBIND_TEXT_ERR_MISSING: /* no table or no answer; not after a timeout */
         code = facts_judge(r, INPUT_INFO, r->ascend->info_answer);
         if (code == CPUBIND_PROBLEM_NONE)
-            code = read_boards(r);
+            code = read_boards(r, 0);
         break;
     case CPUBIND_TEXT_ERR_REFUSED: /* npu-smi would refuse each board as well */
         if (can_do_without(r))
-            code =
-                facts_fail_text(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
+            code = facts_judge_info(r, r->ascend->info_status);
         break;
     default: /* a damaged table of devices */
-        code = read_boards(r);
+        code = read_boards(r, 0);
         if (code == CPUBIND_PROBLEM_NONE && lacks_address(r))
-            code =
-                facts_fail_text(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
+            code = facts_judge_info(r, r->ascend->info_status);
     }
     if (code != CPUBIND_PROBLEM_UNREADABLE || !can_do_without(r))
         return code;
     r->facts->unaddressed = *r->problem;
     cpubind_problem_clear(r->problem);
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Asks for the boards of the visible NPUs without an address. A damaged answer is no
- * problem. */
-static cpubind_problem_code read_wanted_boards(facts_reader *r)
-{
-    cpubind_problem ignored;
-    int is_stuck = 0;
-    cpubind_problem_clear(&ignored);
-    for (int32_t i = 0; i < r->facts->n_device; i++) {
-        cpubind_host_device *npu = r->facts->device[i];
-        if (!npu->is_visible || !needs_board(npu))
-            continue;
-        if (read_board(r, npu, &is_stuck, &ignored) == CPUBIND_PROBLEM_NO_MEMORY)
-            return CPUBIND_PROBLEM_NO_MEMORY;
-        cpubind_problem_clear(r->problem);
-    }
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -208,7 +188,7 @@ cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
         r->ascend->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
         r->ascend->info_status == CPUBIND_TEXT_ERR_REFUSED)
         return CPUBIND_PROBLEM_NONE;
-    return read_wanted_boards(r);
+    return read_boards(r, 1);
 }
 
 /* == The lists of near CPUs ================================================= */

@@ -107,16 +107,17 @@ static cpubind_problem_code read_table(reading *r)
     const cpubind_input answer = r->r.source->read(r->r.source->ctx, INPUT_INFO);
     cpubind_npusmi_info info;
     cpubind_text_fault fault = {-1, NULL};
-    cpubind_text_status status;
+    cpubind_problem_code code;
     if (answer.state != CPUBIND_INPUT_PRESENT)
         return fail_without(r, INPUT_INFO, answer);
-    status = cpubind_npusmi_parse_info(answer.data, answer.len, r->r.arena, &info, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_memory(&r->r);
-    if (status == CPUBIND_TEXT_OK && info.process_status != CPUBIND_TEXT_OK)
-        return facts_fail_text(&r->r, INPUT_INFO, answer, &info.process_fault);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(&r->r, INPUT_INFO, answer, &fault);
+    code = facts_judge_text(
+        &r->r, INPUT_INFO, answer,
+        cpubind_npusmi_parse_info(answer.data, answer.len, r->r.arena, &info, &fault), &fault);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = facts_judge_text(&r->r, INPUT_INFO, answer, info.process_status,
+                                &info.process_fault);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
     if (!info.has_process_table)
         return facts_fail_input(&r->r, INPUT_INFO, answer, -1,
                                 "the process table is not there");

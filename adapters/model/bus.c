@@ -295,7 +295,7 @@ static cpubind_problem_code read_place(facts_reader *r, const cpubind_pci_addres
                                        place *out)
 {
     const cpubind_facts *f = r->facts;
-    int32_t *cpu, n, n_online = 0;
+    int32_t *cpu, n;
     cpubind_problem_code code =
         facts_read_number(r, facts_function_path(r, pci, "numa_node"), -2, &out->numa_node);
     out->n_cpu = 0;
@@ -311,10 +311,8 @@ static cpubind_problem_code read_place(facts_reader *r, const cpubind_pci_addres
     for (int32_t i = 0; i < n; i++)
         if (facts_is_online(f, cpu[i]))
             cpu[out->n_cpu++] = cpu[i];
-    for (int32_t i = 0; i < f->n_cpu_id; i++)
-        n_online += f->node_of[i] >= 0;
     out->cpu = cpu;
-    if (out->n_cpu == n_online && f->n_node > 1)
+    if (out->n_cpu == f->n_online && f->n_node > 1)
         out->n_cpu = 0;
     return code;
 }

@@ -140,11 +140,11 @@ static cpubind_problem_code read_summary(facts_reader *r, int32_t *threads)
     cpubind_input answer;
     const cpubind_problem_code code = ask_snapshot(r, INPUT_LSCPU, &answer);
     *threads = 0;
-    return code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer) ||
-                   cpubind_lscpu_parse_threads(answer.data, answer.len, threads, &fault) ==
-                       CPUBIND_TEXT_OK
-               ? code
-               : facts_fail_text(r, INPUT_LSCPU, answer, &fault);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer))
+        return code;
+    return facts_judge_text(
+        r, INPUT_LSCPU, answer,
+        cpubind_lscpu_parse_threads(answer.data, answer.len, threads, &fault), &fault);
 }
 
 /* == Cores ================================================================== */
@@ -470,9 +470,9 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t at, int32_t *out, 
     cursor_skip_blanks(&line);
     cursor_end(&line, "it has more distances than there are online nodes");
     cursor_tail(&c);
-    if (!cursor_ok(&c))
-        return facts_fail_text(r, name, answer, &fault);
-    code = facts_check_end(r, name, answer);
+    code = facts_judge_text(r, name, answer, of.status, &fault);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = facts_check_end(r, name, answer);
     for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < f->n_all_node; k++)
         if (out[k] < out[at])
             code = facts_fail_input(r, name, answer, 0, "another node is nearer than itself");

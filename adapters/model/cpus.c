@@ -75,10 +75,9 @@ static cpubind_problem_code read_step(facts_reader *r, cpubind_input env)
         return CPUBIND_PROBLEM_NONE;
     status = cpubind_slurm_parse_step(env.data ? env.data : "", env.len, &r->slurm, &fault);
     r->is_in_slurm = status == CPUBIND_TEXT_OK;
-    return status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_MISSING ||
-                   r->facts->is_scope_given
+    return status == CPUBIND_TEXT_ERR_MISSING || r->facts->is_scope_given
                ? CPUBIND_PROBLEM_NONE
-               : facts_fail_text(r, INPUT_ENV, env, &fault);
+               : facts_judge_text(r, INPUT_ENV, env, status, &fault);
 }
 
 /* Finds how many devices the job of this process has here: as many as ranks. One rank may drive
@@ -463,9 +462,9 @@ cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answe
     rows->socket = cpubind_arena_ints(r->arena, rows->cap);
     if (!rows->cpu || !rows->node || !rows->core || !rows->socket)
         return facts_fail_memory(r);
-    return cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault) == CPUBIND_TEXT_OK
-               ? CPUBIND_PROBLEM_NONE
-               : facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
+    return facts_judge_text(r, INPUT_LSCPU_E, answer,
+                            cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault),
+                            &fault);
 }
 
 /* Takes the node of each CPU from the rows of `lscpu -e`. */
@@ -484,6 +483,14 @@ static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer
 }
 
 /* == What is online ========================================================= */
+
+/* Reads the file in which the kernel says whether a CPU is online. */
+static cpubind_problem_code read_cpu(facts_reader *r, int32_t cpu, int32_t without,
+                                     int32_t *word)
+{
+    return facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"),
+                             without, word);
+}
 
 /* Finds out what a CPU is that a node lists and cpu/online does not: offline where its own file
  * says so, online where a second word of the kernel says so.
@@ -573,8 +580,7 @@ static cpubind_problem_code assume_one_node(facts_reader *r)
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t word = 1;
         if (r->online && !r->online[f->cpu[i]]) {
-            const cpubind_problem_code code = facts_read_number(
-                r, facts_numbered_path(r, INPUT_CPUS, "cpu", f->cpu[i], "online"), 0, &word);
+            const cpubind_problem_code code = read_cpu(r, f->cpu[i], 0, &word);
             if (code != CPUBIND_PROBLEM_NONE)
                 return code;
             if (word == 1)
@@ -595,9 +601,7 @@ static int is_named_online(facts_reader *r, int32_t cpu)
         return r->online[cpu];
     if (!(r->facts->warnings & CPUBIND_WARNS(ONLINE_DIFFERS)))
         return 0;
-    return facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"), 0,
-                             &word) != CPUBIND_PROBLEM_NONE ||
-           word != 0;
+    return read_cpu(r, cpu, 0, &word) != CPUBIND_PROBLEM_NONE || word != 0;
 }
 
 /* Finds the node of each allowed CPU, and removes the CPUs that are excluded or offline. */

@@ -231,16 +231,22 @@ static inline cpubind_problem_code facts_fail_input(facts_reader *r, const char 
     return facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, what);
 }
 
-static inline cpubind_problem_code facts_fail_text(facts_reader *r, const char *name,
-                                                   cpubind_input answer,
-                                                   const cpubind_text_fault *fault)
-{
-    return facts_fail_input(r, name, answer, fault->offset, fault->what);
-}
-
 static inline cpubind_problem_code facts_fail_memory(facts_reader *r)
 {
     return facts_fail(r, CPUBIND_PROBLEM_NO_MEMORY, "the arena is too small");
+}
+
+/* What the reader of a text says of it, as a problem. */
+static inline cpubind_problem_code facts_judge_text(facts_reader *r, const char *name,
+                                                    cpubind_input answer,
+                                                    cpubind_text_status status,
+                                                    const cpubind_text_fault *fault)
+{
+    if (status == CPUBIND_TEXT_ERR_SPACE)
+        return facts_fail_memory(r);
+    return status == CPUBIND_TEXT_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_input(r, name, answer, fault->offset, fault->what);
 }
 
 /* Keeps the first problem of what a plan may do without, for the plans that need it. Only a
@@ -527,13 +533,13 @@ static inline cpubind_problem_code facts_read_number(facts_reader *r, const char
 {
     cpubind_input answer;
     cpubind_text_fault fault;
-    const cpubind_problem_code code = facts_ask(r, path, &answer);
+    cpubind_problem_code code = facts_ask(r, path, &answer);
     *out = without;
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer))
         return code;
-    if (cpubind_number_parse(answer.data, answer.len, out, &fault) != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, path, answer, &fault);
-    return facts_check_end(r, path, answer);
+    code = facts_judge_text(r, path, answer,
+                            cpubind_number_parse(answer.data, answer.len, out, &fault), &fault);
+    return code == CPUBIND_PROBLEM_NONE ? facts_check_end(r, path, answer) : code;
 }
 
 #endif /* CPUBIND_MODEL_FACTS_READER_H */

@@ -22,9 +22,9 @@ cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input
     out->irq = (cpubind_interrupt *)cpubind_arena_take(r->arena, out->cap, sizeof *out->irq);
     if (!out->irq)
         return facts_fail_memory(r);
-    return cpubind_interrupts_parse(answer.data, answer.len, out, &fault) == CPUBIND_TEXT_OK
-               ? CPUBIND_PROBLEM_NONE
-               : facts_fail_text(r, INPUT_INTERRUPTS, answer, &fault);
+    return facts_judge_text(r, INPUT_INTERRUPTS, answer,
+                            cpubind_interrupts_parse(answer.data, answer.len, out, &fault),
+                            &fault);
 }
 
 /* The names ascend as text, so the numbers of each length are collected in turn. */
@@ -33,15 +33,12 @@ cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listin
 {
     enum { DIGITS_MAX = 10 }; /* of 2147483647 */
     cpubind_piece name;
-    int32_t at = 0, cap = 0;
     *out_n = 0;
-    while (facts_next_name(listing, &at, &name))
-        cap++;
-    *out = cpubind_arena_ints(r->arena, cap);
+    *out = cpubind_arena_ints(r->arena, facts_count_names(listing));
     if (!*out)
         return facts_fail_memory(r);
     for (int32_t digits = 1; digits <= DIGITS_MAX; digits++)
-        for (at = 0; facts_next_name(listing, &at, &name);)
+        for (int32_t at = 0; facts_next_name(listing, &at, &name);)
             if (name.len == digits && cursor_bytes_are_number(listing.data + name.at, name.len,
                                                               INT32_MAX, &(*out)[*out_n]))
                 ++*out_n;

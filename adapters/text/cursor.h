@@ -130,12 +130,6 @@ static inline int cursor_is_plain(char c)
     return (unsigned char)c >= ' ';
 }
 
-/* Neither a blank nor a control character, and ASCII. */
-static inline int cursor_is_visible(char c)
-{
-    return c > ' ' && c < 0x7f;
-}
-
 /* 0 .. 15, or -1. */
 static inline int32_t cursor_hex_value(char c)
 {
