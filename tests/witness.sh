@@ -53,9 +53,9 @@ plan --processes 2 --index 1 --json
 plan --processes 3 --index 0 --rank 0
 plan -o roles=1,2,1,1 --json
 plan --cpu-workers 2 --json
-plan --cpu-workers node --reserve 1
-plan --cpu-workers 2 --reserve host:4 --json
-plan --cpu-nodes 0 --cpu-workers 1 --json
+plan --cpu-workers node -o reserve=1
+plan --cpu-workers 2 -o reserve-host=4 --json
+plan -o cpu-nodes=0 --cpu-workers 1 --json
 plan -o facts=npu-smi --json
 plan -o facts=driver --json
 plan -o device-type=a3 --json
@@ -77,7 +77,7 @@ topo
 topo --json
 topo --nics
 topo --nics --json
-topo --slurm
+topo --format slurm
 doctor
 doctor --json
 doctor --fix --dry-run

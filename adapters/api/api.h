@@ -129,19 +129,6 @@ const char *api_side_word(api_side side);
 /* What a probe asks the service. */
 enum { API_ASK_ALIVE = 1, API_ASK_READY };
 
-/* A source of figures that the user names. */
-typedef enum api_metric_kind {
-    API_METRIC_PAGE,
-    API_METRIC_COMMAND,
-    API_METRIC_LOG
-} api_metric_kind;
-
-typedef struct api_metric {
-    api_metric_kind kind;
-    const char *text;  /* the URL, the command, the file */
-    const char *regex; /* of a file; else NULL */
-} api_metric;
-
 /* Numbers in allocated memory. */
 typedef struct api_numbers {
     int32_t *item;
@@ -167,6 +154,7 @@ typedef struct api_options {
     const char *db;           /* the corpus; NULL: the one installed with cpubind */
     api_numbers npus, allowed, exclude, keep; /* request points to their items */
     cpubind_request request;
+    int is_call; /* of the library, whose options are written key=value */
     int json, quiet;
     int has_index;       /* --index is given */
     const char *columns; /* the titles of those that are shown; NULL: all */
@@ -225,11 +213,10 @@ typedef struct api_options {
     int is_check, is_restored_at_end;
     int32_t ask; /* API_ASK_*; 0: nothing */
     /* measure */
-    int has_between, has_seed;
+    int has_between;
     api_side between[2];
     int64_t time_ms;
-    int32_t seed;
-    api_metric metric[API_MAX_NAMES];
+    const char *metric[API_MAX_NAMES];
     int32_t n_metric;
     char **word; /* the words after the options */
     int n_word;
@@ -451,7 +438,7 @@ void api_free_planned(api_planned *planned);
 void api_explain(const api_planned *planned, const api_options *options, api_text *out);
 
 /* Says that the bus has no device, or is not there. */
-void api_add_no_device(int has_bus, api_text *out);
+void api_add_no_device(int has_bus, const api_options *options, api_text *out);
 
 /* Appends the same for one problem, such as that of an NPU without a pool. */
 void api_explain_problem(const cpubind_problem *problem, const cpubind_facts *facts,

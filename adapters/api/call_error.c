@@ -168,6 +168,7 @@ int call_read_options(const char *const *texts, enum api_command command, int co
     api_text why = {"", 0};
     int good = 1;
     api_set_usual(&out->options, command);
+    out->options.is_call = 1;
     for (int i = 0; texts && texts[i]; i++)
         size += strlen(texts[i]) + 1;
     out->text = at = (char *)malloc(size);

@@ -73,7 +73,7 @@ int api_judge_devices(const api_planned *read, const api_options *options, api_t
     if (read->facts.has_bus && options->topo.class_digits > 0)
         api_add(why, "no PCI function has this class; lspci -Dnn shows the class of each");
     else
-        api_add_no_device(read->facts.has_bus, why);
+        api_add_no_device(read->facts.has_bus, options, why);
     return API_REFUSED;
 }
 

@@ -565,17 +565,6 @@ static int read_cpu_nodes(const api_reading *r, const char *text)
     return read_list(r, "cpu-nodes", "node", text, &r->options->cpu_nodes);
 }
 
-/* Reads "2", CPUs of each worker, or "host:2", CPUs of the host. */
-static int read_reserve(const api_reading *r, const char *text)
-{
-    const int is_host = strncmp(text, "host:", 5) == 0;
-    int32_t *n = is_host ? &r->options->reserve_host : &r->options->reserve;
-    if (!read_number(text + (is_host ? 5 : 0), n) || *n > CPUBIND_MAX_CPUS)
-        return wrong(r, "--reserve is neither a number of CPUs of each worker nor host:N",
-                     text);
-    return 1;
-}
-
 /* Whether a word after a list belongs to the list: before "--" every word that is no option,
  * else what starts with a digit. */
 static int is_more(const api_reading *r)
@@ -740,39 +729,11 @@ static int read_time(const api_reading *r, const char *text)
            wrong(r, "--time is not a time from 1s to 24h", text);
 }
 
-static int read_seed(const api_reading *r, const char *text)
-{
-    if (!read_number(text, &r->options->seed))
-        return wrong(r, "--seed is not a number", text);
-    r->options->has_seed = 1;
-    return 1;
-}
-
-static int add_metric(const api_reading *r, api_metric metric)
-{
-    api_options *o = r->options;
-    if (o->n_metric == API_MAX_NAMES)
-        return wrong(r, "there are too many metrics", metric.text);
-    o->metric[o->n_metric++] = metric;
-    return 1;
-}
-
 static int read_metric(const api_reading *r, const char *text)
 {
-    return add_metric(r, (api_metric){API_METRIC_PAGE, text, NULL});
-}
-
-static int read_metric_command(const api_reading *r, const char *text)
-{
-    return add_metric(r, (api_metric){API_METRIC_COMMAND, text, NULL});
-}
-
-/* Reads a file and the expression, which is the next word. */
-static int read_metric_log(const api_reading *r, const char *text)
-{
-    if (*r->next >= r->argc)
-        return wrong(r, "--metric-log takes a file and an expression", text);
-    return add_metric(r, (api_metric){API_METRIC_LOG, text, r->argv[(*r->next)++]});
+    api_options *o = r->options;
+    return add_word(r, text, o->metric, &o->n_metric, API_MAX_NAMES,
+                    "there are too many metrics");
 }
 
 /* == All options ============================================================ */
@@ -840,8 +801,6 @@ const api_option api_option_rows[] = {
          "say what would be changed, and change nothing"),
     FLAG("restore", COMMAND, API_DOCTOR, API_DOCTOR, is_restoring,
          "put back what --fix has changed, after a crash too"),
-    TEXT("config", "FILE", COMMAND, API_SERVICE, API_SERVICE, config,
-         "the settings (default: /etc/cpubind.conf, if it is there)"),
     FLAG("check", COMMAND, API_SERVICE, API_SERVICE, is_check,
          "say what is wrong in the settings, or print them"),
     WORD("ask", "alive|ready", COMMAND, API_SERVICE, API_SERVICE, questions, ask,
@@ -853,23 +812,15 @@ const api_option api_option_rows[] = {
            CPUBIND_MAX_DEVICES, "a number of devices",
            "the N devices that a job should ask for: nearest to each other, then to network "
            "cards; beside them the N lowest"),
-    FLAG("slurm", COMMAND, API_TOPO, API_TOPO, is_slurm,
-         "lines of gres.conf, with File= and Cores="),
     READ("between", "A,B", COMMAND, API_MEASURE, API_MEASURE, read_between,
          "two of now, unbound (all CPUs of its cpuset), near and reference (default: now,near; "
          "unbound,near if bound)"),
     READ("time", "TIME", COMMAND, API_MEASURE, API_MEASURE, read_time,
          "in all, such as 90, 60s (default) or 5m"),
-    READ(
-        "metric", "URL[#NAME]", COMMAND, API_MEASURE, API_MEASURE, read_metric,
-        "figures of a page of Prometheus, such as that of vLLM or SGLang, or one of them; then "
-        "they decide, and counters of the kernel are shown beside them"),
-    READ("metric-command", "CMD", COMMAND, API_MEASURE, API_MEASURE, read_metric_command,
-         "the number that a command prints at the end of a block"),
-    READ("metric-log", "FILE REGEX", COMMAND, API_MEASURE, API_MEASURE, read_metric_log,
-         "numbers in new lines of a file: the first group"),
-    READ("seed", "N", COMMAND, 0, API_MEASURE, read_seed,
-         "the order of an earlier measurement, which has printed N"),
+    READ("metric", "WHERE", COMMAND, API_MEASURE, API_MEASURE, read_metric,
+         "figures that decide, before counters of the kernel. URL or URL#NAME: of a page of "
+         "Prometheus, such as that of vLLM or SGLang. command:CMD: the number that a command "
+         "prints at the end of a block. log:FILE#REGEX: the first group, in new lines"),
     /* Which process */
     NUMBER("pid", "N", DEVICES, API_APPLY, API_APPLY, pid, 1, INT32_MAX, PID,
            "the process, whose device is found (default: the parent)"),
@@ -960,10 +911,6 @@ const api_option api_option_rows[] = {
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
          "CPUs for N workers that drive no device, or for one a node: whole cores that the "
          "plan of the devices leaves"),
-    READ("cpu-nodes", "LIST", PLAN, 0, API_PLAN, read_cpu_nodes,
-         "--cpu-workers: all cores of these nodes in place of what is left"),
-    READ("reserve", "N", PLAN, 0, API_PLAN, read_reserve,
-         "--cpu-workers: the last N CPUs of each worker stay free; host:N, those of the host"),
     /* What is bound, and how */
     READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_APPLY | API_RUN | API_BIND_CALL,
          read_wish,
@@ -1024,6 +971,10 @@ const api_option api_option_rows[] = {
     FLAG("any-arch", BINDING, 0, API_BIND_CALL, any_arch, NULL),
     FLAG("respect-masks", BINDING, 0, 0, respects_masks, NULL),
     WORD("others", "WAY", BINDING, 0, 0, other_ways, keeps_others, NULL),
+    READ("cpu-nodes", "LIST", PLAN, 0, 0, read_cpu_nodes, NULL),
+    NUMBER("reserve", "N", PLAN, 0, 0, reserve, 0, CPUBIND_MAX_CPUS, "a number of CPUs", NULL),
+    NUMBER("reserve-host", "N", PLAN, 0, 0, reserve_host, 0, CPUBIND_MAX_CPUS,
+           "a number of CPUs", NULL),
     READ("only", "NAME", COMMAND, 0, 0, read_only, NULL),
     READ("except", "NAME", COMMAND, 0, 0, read_except, NULL),
     READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
@@ -1034,15 +985,16 @@ const api_option api_option_rows[] = {
          "why: npu3, gpu0, device3, cpu17, acl, npu3.acl, threads or all"),
     TEXT("explain", "POD", OUTPUT, API_STATUS, API_STATUS, explain,
          "why a pod has its CPUs, and whose are beside them: its uid, name, or namespace/name"),
-    TEXT("format", "FORMAT", OUTPUT, API_PLAN | API_REPLAY, API_PLAN | API_REPLAY, format_word,
+    TEXT("format", "FORMAT", OUTPUT, API_PLAN | API_REPLAY | API_TOPO,
+         API_PLAN | API_REPLAY | API_TOPO, format_word,
          "how to print it; the formats are below"),
-    READ_AT("output", "COLUMN,...", OUTPUT, 0, API_PLAN | API_TOPO | API_STATUS | API_LIST,
-            read_output, 'o',
+    READ_AT("output", "COLUMN,...", OUTPUT, 0, API_TOPO | API_LIST, read_output, 'o',
+            "these columns of the table alone, in this order"),
+    READ_AT("output", "COLUMN,...", OUTPUT, 0, API_PLAN | API_STATUS, read_output, 'o',
             "these columns of the table alone, in this order. KEY=VALUE: a setting of "
             "cpubind.conf(5) for this run"),
     READ_AT("output", "KEY=VALUE", OUTPUT, 0, API_LIVE | API_DOCTOR | API_MEASURE | API_CASE,
-            read_output,
-            'o', "a setting of cpubind.conf(5) for this run"),
+            read_output, 'o', "a setting of cpubind.conf(5) for this run"),
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),
     FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
@@ -1132,6 +1084,11 @@ int api_add_retired(const char *name, api_text *why)
         {"state", "it named the file of the record, which is found without it now: in "
                   "$XDG_RUNTIME_DIR/cpubind, else in cpubind-UID below $TMPDIR; root's is in "
                   "/run/cpubind"},
+        {"config", "name the file alone: cpubind service FILE"},
+        {"metric-command", "that is: --metric command:CMD"},
+        {"metric-log", "that is: --metric log:FILE#REGEX"},
+        {"seed", "the order is drawn anew each time; give more --time for a surer answer"},
+        {"slurm", "that is: cpubind topo --format slurm"},
         {"alive", "that is: --ask alive"},
         {"ready", "that is: --ask ready"},
         {"distances", "that is: --format distances"},

@@ -265,8 +265,8 @@ static const struct {
     {"SLURM_GPUS_ON_NODE=",
      "let each task see all devices of the step (no --gpus-per-task, no --gpu-bind), use the "
      "plugin for Slurm, or name the NPUs of the step with --visible LIST"},
-    {"SLURM_", "list all NPUs of the host in gres.conf, as cpubind topo --slurm prints them, "
-               "or name those of the step with --visible LIST"},
+    {"SLURM_", "list all NPUs of the host in gres.conf, as cpubind topo --format slurm "
+               "prints them, or name those of the step with --visible LIST"},
     {"", "mend the variable, or say what all workers of the host have, with --rules reference "
          "or --rules near"}};
 
@@ -626,15 +626,18 @@ static void explain_overlap(const refusal *r, api_text *out)
 
 /* == Hosts that lack something ============================================== */
 
-void api_add_no_device(int has_bus, api_text *out)
+void api_add_no_device(int has_bus, const api_options *options, api_text *out)
 {
-    api_add(out,
-            "%s, or plan CPU workers: cpubind plan --cpu-workers N; cpubind plan --fixture "
-            "NAME shows another host",
-            has_bus ? CPUBIND_WHY_NO_DEVICE
-                "; name one as lspci -D prints it, with --device ADDRESS"
-                    : CPUBIND_WHY_NO_BUS "; show the container the host's /sys, or give a "
-                                         "snapshot that has it with --root DIR");
+    const int is_call = options->is_call;
+    if (has_bus)
+        api_add(out, CPUBIND_WHY_NO_DEVICE "; name one as lspci -D prints it, with %sADDRESS",
+                is_call ? "device=" : "--device ");
+    else
+        api_add(out, CPUBIND_WHY_NO_BUS "; show the container the host's /sys%s",
+                is_call ? "" : ", or give a snapshot that has it with --root DIR");
+    if (!is_call)
+        api_add(out, ", or plan CPU workers: cpubind plan --cpu-workers N; cpubind plan "
+                     "--fixture NAME shows another host");
 }
 
 static void explain_no_npu_smi(const refusal *r, api_text *out)
@@ -645,7 +648,7 @@ static void explain_no_npu_smi(const refusal *r, api_text *out)
     const cpubind_request *q = &options->request;
     if (!is_prefix(r->p->what, "npu-smi") && q->type == CPUBIND_TYPE_AUTO && !q->device &&
         q->origin == CPUBIND_ORIGIN_AUTO) { /* nothing speaks of NPUs */
-        api_add_no_device(is_prefix(r->p->what, CPUBIND_WHY_NO_DEVICE), out);
+        api_add_no_device(is_prefix(r->p->what, CPUBIND_WHY_NO_DEVICE), options, out);
         return;
     }
     if (is_of_workers && !options->root && !options->fixture)

@@ -256,6 +256,11 @@ int api_add_setting(api_options *o, char *word, api_text *why)
     return 1;
 }
 
+int api_says(const api_options *o, const char *key)
+{
+    return (int)(o->said >> api_find_key(key, (int32_t)strlen(key)) & 1);
+}
+
 /* Memory is moved by what binds a process that runs; none is said to all. */
 static int is_of_memory(int32_t key, int commands, const char *value, const api_options *o)
 {
@@ -275,6 +280,8 @@ static int is_open(int32_t key, int commands, const char *value, const api_optio
         return 0;
     if (strcmp(name, "others") == 0 || strcmp(name, "respect-masks") == 0)
         return o->all;
+    if (strcmp(name, "cpu-nodes") == 0 || strncmp(name, "reserve", strlen("reserve")) == 0)
+        return o->has_workers;
     return strncmp(name, "memory", strlen("memory")) != 0 ||
            is_of_memory(key, commands, value, o);
 }

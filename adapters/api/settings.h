@@ -67,6 +67,9 @@ int api_is_planned(const api_option *row, const char *value);
  * key. */
 int api_add_setting(api_options *options, char *word, api_text *why);
 
+/* Whether -o has said a key that there is. */
+int api_says(const api_options *options, const char *key);
+
 /* Appends that an option of commands is a key, and how it is said. Returns 0 where it is
  * none. */
 int api_add_key(int commands, const char *name, api_text *why);

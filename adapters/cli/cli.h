@@ -22,18 +22,14 @@ enum cli_exit {
 
 /* == The command line ======================================================= */
 
-struct cli_format; /* below */
-
-/* Reads the options of one command; `formats` are those of --format, or NULL. Returns 0, with
- * the reason in *why, when one is wrong. api_free_options may be called in both cases.
+/* Reads the options of one command. Returns 0, with the reason in *why, when one is wrong.
+ * api_free_options may be called in both cases.
  *   in      argv[argc] may be written; words that are no options move to argv[1] and on */
-int cli_parse(int argc, char **argv, enum api_command command, const struct cli_format *formats,
-              api_options *out, api_text *why);
+int cli_parse(int argc, char **argv, enum api_command command, api_options *out, api_text *why);
 
 /* Reads and checks the options of a command, and prints help, the version or an error. Returns
  * -1 to go on, else the exit status. */
-int cli_start(int argc, char **argv, enum api_command command, const struct cli_format *formats,
-              api_options *out);
+int cli_start(int argc, char **argv, enum api_command command, api_options *out);
 
 /* Whether the words of a command that does not exist have --json or --format json. */
 int cli_has_json(int argc, char **argv);
@@ -60,7 +56,7 @@ const cli_help *cli_help_of(enum api_command command);
 /* Prints the help of a command: its first options and examples, on one screen; or these and
  * the rest in groups, the formats. */
 void cli_print_screen_of(FILE *out, enum api_command command);
-void cli_print_help_of(FILE *out, enum api_command command, const struct cli_format *formats);
+void cli_print_help_of(FILE *out, enum api_command command);
 
 /* Prints the list of commands, the exit statuses and variables, the list of `fixture`. */
 void cli_print_help(FILE *out);
@@ -128,6 +124,10 @@ typedef struct cli_format {
     int is_json; /* the same as --json: errors are JSON too */
     int (*replay)(const struct cli_replay_result *result, const api_options *options);
 } cli_format;
+
+/* The formats of a command; NULL: it has none. */
+const cli_format *cli_formats_of(enum api_command command);
+extern const cli_format cli_replay_formats[];
 
 /* A text for a stream: with the columns and the colours of its terminal. */
 api_out cli_out_for(FILE *out);

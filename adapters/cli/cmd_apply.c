@@ -194,7 +194,7 @@ int cli_apply(int argc, char **argv)
 {
     static api_options options;
     static api_bound bound;
-    int status = cli_start(argc, argv, API_APPLY, NULL, &options);
+    int status = cli_start(argc, argv, API_APPLY, &options);
     if (status >= 0)
         return status;
     if (options.all || options.tree)

@@ -419,7 +419,7 @@ int cli_capture(int argc, char **argv)
     static api_options options;
     static capture c;
     static api_text name;
-    int status = cli_start(argc, argv, API_CAPTURE, NULL, &options);
+    int status = cli_start(argc, argv, API_CAPTURE, &options);
     if (status >= 0)
         return status;
     c.options = &options;

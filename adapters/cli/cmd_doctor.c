@@ -365,7 +365,7 @@ int cli_doctor(int argc, char **argv)
     static api_options options;
     static api_text why;
     static api_host host;
-    int status = cli_start(argc, argv, API_DOCTOR, NULL, &options);
+    int status = cli_start(argc, argv, API_DOCTOR, &options);
     int is_live;
     if (status >= 0)
         return status;

@@ -137,7 +137,7 @@ int cli_list(int argc, char **argv)
 {
     static api_options options;
     static listing l;
-    int status = cli_start(argc, argv, API_LIST, NULL, &options);
+    int status = cli_start(argc, argv, API_LIST, &options);
     if (status >= 0)
         return status;
     l.options = &options;
@@ -286,7 +286,7 @@ int cli_show(int argc, char **argv)
     static api_text why;
     static cli_corpus corpus;
     cpubind_corpus_host *host = NULL;
-    int status = cli_start(argc, argv, API_SHOW, NULL, &options);
+    int status = cli_start(argc, argv, API_SHOW, &options);
     if (status >= 0)
         return status;
     status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);

@@ -368,22 +368,15 @@ static int open_counting(measurement *m)
  * letter where two could have one name. Returns the exit status. */
 static int open_metrics(measurement *m)
 {
-    static const char *const option[] = {"metric", "metric-command", "metric-log"};
     const api_options *o = m->options;
     for (int32_t i = 0; i < o->n_metric; i++) {
-        const api_metric *metric = &o->metric[i];
         const char prefix[] = {(char)('a' + i % 26), '.', '\0'};
-        const cpubind_metric_spec spec = {.kind = (cpubind_metric_kind)metric->kind,
-                                          .text = metric->text,
-                                          .regex = metric->regex,
-                                          .prefix = o->n_metric > 1 ? prefix : ""};
         cpubind_metric_why said = {""};
         api_text why = {"", 0};
-        if (cpubind_metric_open(&cpubind_sys_real, &spec, &m->metric[i], &said) ==
-            CPUBIND_LINUX_OK)
+        if (cpubind_metric_open(&cpubind_sys_real, o->metric[i], o->n_metric > 1 ? prefix : "",
+                                &m->metric[i], &said) == CPUBIND_LINUX_OK)
             continue;
-        api_add(&why, "--%s %s: %s; try: cpubind measure --help", option[metric->kind],
-                metric->text, said.text);
+        api_add(&why, "--metric %s: %s; try: cpubind measure --help", o->metric[i], said.text);
         return cli_fail(o, API_USAGE, why.text);
     }
     m->live.metric = m->metric;
@@ -577,9 +570,8 @@ static void free_all(measurement *m)
 static void draw(measurement *m)
 {
     const api_options *o = m->options;
-    const int32_t seed = o->has_seed ? o->seed : (int32_t)(cpubind_now_ms() & INT32_MAX);
-    cpubind_schedule_draw((uint64_t)seed, o->time_ms ? o->time_ms : API_USUAL_MEASURE_MS,
-                          &m->schedule);
+    cpubind_schedule_draw((uint64_t)cpubind_now_ms(),
+                          o->time_ms ? o->time_ms : API_USUAL_MEASURE_MS, &m->schedule);
 }
 
 static int measure(measurement *m)
@@ -605,7 +597,7 @@ int cli_measure(int argc, char **argv)
 {
     static api_options options;
     static measurement m;
-    int status = cli_start(argc, argv, API_MEASURE, NULL, &options);
+    int status = cli_start(argc, argv, API_MEASURE, &options);
     if (status >= 0)
         return status;
     m.options = &options;

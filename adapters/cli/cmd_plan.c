@@ -1,4 +1,4 @@
-/* cmd_plan.c - cpubind plan: open a host, read it, plan, print; and the formats of a plan
+/* cmd_plan.c - cpubind plan: open a host, read it, plan, print
  * SPDX-License-Identifier: MIT
  *
  * Changes nothing.
@@ -11,17 +11,6 @@
 #include "find_device.h"
 #include "host_call.h"
 #include "worker_plan.h"
-
-enum { MAX_FORMATS = 32 };
-
-/* Fills the formats of --format: those of adapters/api. */
-static void list_formats(cli_format *out)
-{
-    for (int i = 0; i < MAX_FORMATS - 1 && api_formats[i].word; i++) {
-        const api_format *f = &api_formats[i];
-        out[i] = (cli_format){f->word, f->what, f->is_json, NULL};
-    }
-}
 
 /* Prints the explanation that --explain asks for. Returns the exit status. */
 static int print_why(const api_planned *p, const api_options *options)
@@ -152,10 +141,7 @@ int cli_plan(int argc, char **argv)
     static api_options options;
     static api_text why;
     static api_host host;
-    static cli_format formats[MAX_FORMATS];
-    int status;
-    list_formats(formats);
-    status = cli_start(argc, argv, API_PLAN, formats, &options);
+    int status = cli_start(argc, argv, API_PLAN, &options);
     if (status >= 0)
         return status;
     if (options.explain && strcmp(options.explain, "threads") == 0)

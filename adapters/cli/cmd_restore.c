@@ -224,7 +224,7 @@ static int restore_all(const api_options *options)
 int cli_restore(int argc, char **argv)
 {
     static api_options options;
-    int status = cli_start(argc, argv, API_RESTORE, NULL, &options);
+    int status = cli_start(argc, argv, API_RESTORE, &options);
     if (status >= 0)
         return status;
     if (options.all || options.is_ended)

@@ -348,7 +348,7 @@ int cli_run(int argc, char **argv)
     int status;
     bound.pid = (int32_t)getpid();
     take_memory();
-    status = cli_start(argc, argv, API_RUN, NULL, &options);
+    status = cli_start(argc, argv, API_RUN, &options);
     if (status >= 0)
         return status == API_DONE ? API_DONE : CLI_RUN_FAILED;
     for (int32_t i = 0; i < options.n_env; i++)

@@ -88,14 +88,13 @@ static int print_settings_json(const api_settings *s, const char *path)
 /* cpubind service --check */
 static int check(const api_options *o, api_settings *settings)
 {
-    const char *asked = o->n_word > 0 ? o->word[0] : o->config;
-    fault_list faults = {.path = asked ? asked : API_CONF_PATH,
+    fault_list faults = {.path = o->config ? o->config : API_CONF_PATH,
                          .array = o->json ? words_array() : NULL};
     api_text why = {"", 0};
     int status;
     if (o->json && !faults.array)
         return cli_no_memory();
-    status = api_settings_load(asked, settings, &faults.path, say, &faults, &why);
+    status = api_settings_load(o->config, settings, &faults.path, say, &faults, &why);
     if (why.len > 0)
         status = cli_fail(o, status, why.text);
     else if (status == API_DONE && o->json)
@@ -160,9 +159,10 @@ int cli_service(int argc, char **argv)
 {
     static api_options options;
     static api_settings settings;
-    int status = cli_start(argc, argv, API_SERVICE, NULL, &options);
+    int status = cli_start(argc, argv, API_SERVICE, &options);
     if (status >= 0)
         return status;
+    options.config = options.word[0];
     if (options.ask)
         status = probe(&options, &settings);
     else

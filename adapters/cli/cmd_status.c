@@ -145,7 +145,7 @@ int cli_show_status(int argc, char **argv)
 {
     static api_options options;
     static look l;
-    int status = cli_start(argc, argv, API_STATUS, NULL, &options);
+    int status = cli_start(argc, argv, API_STATUS, &options);
     if (status >= 0)
         return status;
     if (options.watch_ms > 0)

@@ -317,10 +317,11 @@ static int print_slurm(const cpubind_source *source, const cpubind_facts *f,
         return cli_no_memory();
     if (n > 0)
         return API_DONE;
-    return cli_fail(options, API_REFUSED,
-                    "there is no line for gres.conf: no device has a file below /dev that the "
-                    "kernel's files name; run topo --slurm on the host itself, with the driver "
-                    "of the devices loaded (lspci -k shows it)");
+    return cli_fail(
+        options, API_REFUSED,
+        "there is no line for gres.conf: no device has a file below /dev that the "
+        "kernel's files name; run topo --format slurm on the host itself, with the driver "
+        "of the devices loaded (lspci -k shows it)");
 }
 
 /* Slurm counts all cores of the host, whichever this process may use. NULL without memory. */
@@ -341,9 +342,10 @@ int cli_topology(int argc, char **argv)
     static api_text why;
     static api_host host;
     int32_t *cpu = NULL;
-    int status = cli_start(argc, argv, API_TOPO, NULL, &options);
+    int status = cli_start(argc, argv, API_TOPO, &options);
     if (status >= 0)
         return status;
+    options.is_slurm = strcmp(options.format->word, "slurm") == 0;
     if (options.is_slurm && !(cpu = allow_all(&options.request)))
         return cli_no_memory();
     status = cli_open_host(&options, &host, &why);

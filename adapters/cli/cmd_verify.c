@@ -56,7 +56,7 @@ int cli_verify(int argc, char **argv)
 {
     static api_options options;
     static api_bound bound;
-    int status = cli_start(argc, argv, API_VERIFY, NULL, &options);
+    int status = cli_start(argc, argv, API_VERIFY, &options);
     if (status >= 0)
         return status;
     if (options.all)

@@ -272,8 +272,7 @@ static int take_option(const api_reading *r, const part *p)
 
 /* Whether errors are to be JSON too: --json or such a --format is given, perhaps after the
  * error. */
-static int wants_json(int argc, char **argv, enum api_command command,
-                      const cli_format *formats)
+static int wants_json(int argc, char **argv, enum api_command command)
 {
     walk w = {command, argv, argc, 1, 0};
     for (part p = next_part(&w); p.kind != PART_END; p = next_part(&w)) {
@@ -281,7 +280,7 @@ static int wants_json(int argc, char **argv, enum api_command command,
             continue;
         if (p.row->member == offsetof(api_options, json))
             return 1;
-        for (const cli_format *f = formats;
+        for (const cli_format *f = cli_formats_of(command);
              p.row->member == offsetof(api_options, format_word) && f->word; f++)
             if (f->is_json && p.value && strcmp(f->word, p.value) == 0)
                 return 1;
@@ -321,8 +320,7 @@ static int choose_format(const cli_format *formats, api_options *o, api_text *wh
     return 1;
 }
 
-int cli_parse(int argc, char **argv, enum api_command command, const cli_format *formats,
-              api_options *out, api_text *why)
+int cli_parse(int argc, char **argv, enum api_command command, api_options *out, api_text *why)
 {
     walk w = {command, argv, argc, 1, 0};
     const api_reading r = {cli_help_of(command)->words,
@@ -350,7 +348,8 @@ int cli_parse(int argc, char **argv, enum api_command command, const cli_format 
             return 1;
     }
     out->word[out->n_word] = NULL;
-    return choose_format(formats, out, why) && api_check_index(out, r.words, why);
+    return choose_format(cli_formats_of(command), out, why) &&
+           api_check_index(out, r.words, why);
 }
 
 /* Says why options of a command that binds exclude each other; NULL when they do not. */
@@ -418,9 +417,9 @@ static const char *all_conflict(const api_options *o, enum api_command command)
 static const char *printing_conflict(const api_options *o)
 {
     const int is_table = !o->format || strcmp(o->format->word, "text") == 0;
-    if (o->columns && (o->json || !is_table || o->explain || o->is_slurm || o->watch_ms > 0))
-        return "-o chooses the columns of a table: leave out --json, --format, --explain, "
-               "--slurm and --watch";
+    if (o->columns && (o->json || !is_table || o->explain || o->watch_ms > 0))
+        return "-o chooses the columns of a table: leave out --json, --format, --explain "
+               "and --watch";
     if (o->explain && !o->format) /* status */
         return o->watch_ms > 0 ? "--explain prints once: leave out --watch" : NULL;
     if (o->explain && api_check_explain(o->explain))
@@ -457,8 +456,6 @@ static const char *measure_conflict(const api_options *o)
 
 static const char *service_conflict(const api_options *o)
 {
-    if (o->is_check && o->config && o->n_word > 0)
-        return "--config and --check each name a file; give one";
     if (o->ask && (o->is_check || o->root || o->fixture || o->json))
         return "--ask asks a service that runs, and prints a line: leave out "
                "--check, --json, --root and --fixture";
@@ -471,8 +468,10 @@ static const char *conflict(const api_options *o, enum api_command command)
     const char *text;
     if ((text = service_conflict(o)) != NULL)
         return text;
-    if (!o->has_workers && (o->cpu_nodes.n > 0 || o->reserve > 0 || o->reserve_host > 0))
-        return "--cpu-nodes and --reserve are about CPU workers: give --cpu-workers N, too";
+    if (!o->has_workers &&
+        (api_says(o, "cpu-nodes") || api_says(o, "reserve") || api_says(o, "reserve-host")))
+        return "cpu-nodes, reserve and reserve-host are about CPU workers: give --cpu-workers "
+               "N, too";
     if (o->has_workers && o->explain)
         return "--cpu-workers prints the workers alone: leave out --explain";
     if (o->root && o->fixture)
@@ -517,7 +516,7 @@ static const char *count_fault(int n, enum api_command command)
     case API_RUN:
         return n < 1 ? "name the command that is to run: -- COMMAND" : NULL;
     case API_SERVICE:
-        return n > 1 ? "name one file: --check FILE" : NULL;
+        return n > 1 ? "name one file of settings" : NULL;
     case API_ACCEPT:
     case API_REMOVE:
         return n < 1 ? "name a host: NAME" : NULL;
@@ -530,7 +529,8 @@ static int check(const api_options *o, enum api_command command, api_text *why)
 {
     const cli_help *help = cli_help_of(command);
     const char *what = command & API_RUN ? NULL : count_fault(o->n_word, command);
-    const int takes_words = (command == API_SERVICE && o->is_check) ||
+    const int is_path = o->n_word > 0 && strchr(o->word[0], '/'); /* no "service start" */
+    const int takes_words = (command == API_SERVICE && (o->is_check || is_path)) ||
                             command & (API_SHOW | API_EXPORT | API_REPLAY | CHANGING | API_RUN);
     if (!takes_words && o->n_word > 0) {
         api_add(why,
@@ -584,19 +584,18 @@ static int check_with_settings(enum api_command command, api_options *o, api_tex
     return status == API_DONE ? -1 : status;
 }
 
-int cli_start(int argc, char **argv, enum api_command command, const cli_format *formats,
-              api_options *out)
+int cli_start(int argc, char **argv, enum api_command command, api_options *out)
 {
     api_text why = {"", 0};
-    const int is_json = wants_json(argc, argv, command, formats);
+    const int is_json = wants_json(argc, argv, command);
     int status = API_USAGE;
-    int good = cli_parse(argc, argv, command, formats, out, &why);
+    int good = cli_parse(argc, argv, command, out, &why);
     if (good && out->help > 1) {
         cli_print_screen_of(stdout, command);
         return API_DONE;
     }
     if (good && out->help) {
-        cli_print_help_of(stdout, command, formats);
+        cli_print_help_of(stdout, command);
         return API_DONE;
     }
     if (good && out->version) {

@@ -108,7 +108,7 @@ static int read_arguments(const words_value *args, api_options *out, api_text *w
     }
     for (int32_t i = 0; i < words_count(args); i++)
         argv[argc++] = (char *)words_string(words_at(args, i));
-    good = cli_parse(argc, argv, is_of_topo(args) ? API_TOPO : API_CASE, NULL, out, why);
+    good = cli_parse(argc, argv, is_of_topo(args) ? API_TOPO : API_CASE, out, why);
     if (good && (out->root || out->fixture || out->db)) {
         api_add(why, "the host is that of the expectation; leave out --root, --fixture, --db");
         return 0;

@@ -205,7 +205,7 @@ int cli_accept(int argc, char **argv)
     static api_options options;
     static acceptance a;
     cli_corpus corpus;
-    int status = cli_start(argc, argv, API_ACCEPT, NULL, &options);
+    int status = cli_start(argc, argv, API_ACCEPT, &options);
     if (status >= 0)
         return status;
     if (check_words(&options) != API_DONE)

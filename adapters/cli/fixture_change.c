@@ -96,7 +96,7 @@ int cli_remove(int argc, char **argv)
 {
     static api_options options;
     const char *const done = "removed", *const tried = "would be removed";
-    int status = cli_start(argc, argv, API_REMOVE, NULL, &options);
+    int status = cli_start(argc, argv, API_REMOVE, &options);
     if (status >= 0)
         return status;
     status = make_change(&options, remove_named);
@@ -113,7 +113,7 @@ int cli_remove(int argc, char **argv)
 int cli_rename(int argc, char **argv)
 {
     static api_options options;
-    int status = cli_start(argc, argv, API_RENAME, NULL, &options);
+    int status = cli_start(argc, argv, API_RENAME, &options);
     if (status >= 0)
         return status;
     status = make_change(&options, rename_host);

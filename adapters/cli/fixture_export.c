@@ -48,7 +48,7 @@ int cli_export(int argc, char **argv)
     api_text why = {"", 0};
     cli_corpus corpus;
     cpubind_corpus_host *host = NULL;
-    int status = cli_start(argc, argv, API_EXPORT, NULL, &options);
+    int status = cli_start(argc, argv, API_EXPORT, &options);
     if (status >= 0)
         return status;
     status = cli_take_fixture(&options, options.word[0], &corpus, &host, &why);

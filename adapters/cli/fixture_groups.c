@@ -135,7 +135,7 @@ int cli_groups(int argc, char **argv)
 {
     static api_options options;
     static reading r;
-    int status = cli_start(argc, argv, API_GROUPS, NULL, &options);
+    int status = cli_start(argc, argv, API_GROUPS, &options);
     if (status >= 0)
         return status;
     r = (reading){.options = &options};

@@ -498,7 +498,7 @@ int cli_import(int argc, char **argv)
     static api_options options;
     static importing m;
     api_text why = {"", 0};
-    int status = cli_start(argc, argv, API_IMPORT, NULL, &options);
+    int status = cli_start(argc, argv, API_IMPORT, &options);
     if (status >= 0)
         return status;
     m = (importing){.options = &options, .left_out = words_array()};

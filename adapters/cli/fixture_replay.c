@@ -247,7 +247,7 @@ static int print_json(const cli_replay_result *result, const api_options *option
                            result->seconds, failures));
 }
 
-static const cli_format replay_formats[] = {
+const cli_format cli_replay_formats[] = {
     {"text", "what differs, and a line that counts (default)", 0, print_text},
     {"tap", "the Test Anything Protocol, version 13", 0, print_tap},
     {"junit", "XML for the reports of CI servers", 0, print_junit},
@@ -410,7 +410,7 @@ int cli_replay(int argc, char **argv)
     static api_options options;
     static replay r;
     api_text why = {"", 0};
-    int status = cli_start(argc, argv, API_REPLAY, replay_formats, &options);
+    int status = cli_start(argc, argv, API_REPLAY, &options);
     if (status >= 0)
         return status;
     r.options = &options;

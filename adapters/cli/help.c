@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { WIDTH = 80, TEXT_AT = 24 }; /* columns */
+enum { MAX_FORMATS = 32 };
 
 static const char main_help[] =
     "Usage: cpubind COMMAND [OPTION...]\n"
@@ -164,22 +165,22 @@ static const cli_help helps[] = {
      "  cpubind doctor --fix --dry-run              what it would change at once\n"
      "  cpubind doctor --fixture gpu-workers-4l40s  a host with five faults\n"},
     {API_SERVICE, "service",
-     "Usage: cpubind service [--config FILE] [OPTION...]\n"
-     "       cpubind service --check [FILE]\n"
+     "Usage: cpubind service [FILE] [--check] [OPTION...]\n"
      "       cpubind service --ask alive | ready\n"
      "Keeps every worker of the host bound to the CPUs of its device, as apply --all\n"
-     "--watch does, in the foreground, with the settings of a file. systemd starts it:\n"
+     "--watch does, in the foreground, with the settings of FILE, a path\n"
+     "with a /, or of /etc/cpubind.conf if it is there. systemd starts it:\n"
      "systemctl start cpubind. SIGHUP reads the file again; if the file is wrong, the\n"
      "old settings stay. SIGTERM ends the service, and all processes stay bound,\n"
      "unless the settings have restore-at-end = yes.\n",
      NULL,
-     "  cpubind service --check        whether /etc/cpubind.conf is right\n"
-     "  cpubind service --config FILE  by other settings, on a terminal\n"},
+     "  cpubind service --check  whether /etc/cpubind.conf is right\n"
+     "  cpubind service FILE     by other settings, on a terminal\n"},
     {API_TOPO, "topo",
      "Usage: cpubind topo [OPTION...]\n"
      "Prints the accelerators of a host, of any vendor: the node and the CPUs near\n"
      "each, and which of them this process sees. Changes nothing.\n",
-     NULL,
+     "All formats:\n",
      "  cpubind topo --nics                        network cards, too\n"
      "  cpubind topo --fixture gpu-smt-apart-2a30  another host\n"},
     {API_CAPTURE, "capture",
@@ -270,6 +271,24 @@ const cli_help *cli_help_of(enum api_command command)
         if (helps[i].command == command)
             return &helps[i];
     return &helps[0];
+}
+
+const cli_format *cli_formats_of(enum api_command command)
+{
+    static const cli_format topo[] = {
+        {"text", "the devices, and what is near each (default)", 0, NULL},
+        {"json", "one JSON object, the same as --json", 1, NULL},
+        {"slurm", "lines of gres.conf, with File= and Cores=", 0, NULL},
+        {0},
+    };
+    static cli_format plan[MAX_FORMATS]; /* those of adapters/api */
+    for (int i = 0; command == API_PLAN && i < MAX_FORMATS - 1 && api_formats[i].word; i++)
+        plan[i] = (cli_format){api_formats[i].word, api_formats[i].what, api_formats[i].is_json,
+                               NULL};
+    return command == API_PLAN     ? plan
+           : command == API_TOPO   ? topo
+           : command == API_REPLAY ? cli_replay_formats
+                                   : NULL;
 }
 
 /* Prints words from a column on, in lines of the width; `at` is the column of the cursor. */
@@ -401,9 +420,10 @@ void cli_print_screen_of(FILE *out, enum api_command command)
     fprintf(out, "\nAll options: cpubind %s --help\n", help->words);
 }
 
-void cli_print_help_of(FILE *out, enum api_command command, const cli_format *formats)
+void cli_print_help_of(FILE *out, enum api_command command)
 {
     const cli_help *help = cli_help_of(command);
+    const cli_format *formats = cli_formats_of(command);
     size_t width = 0; /* of the words of formats */
     fputs(help->text, out);
     print_group(out, command, API_GROUP_COMMAND, 1);

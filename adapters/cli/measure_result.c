@@ -68,13 +68,13 @@ words_value *cli_measure_json(const cli_measured *m)
     for (int i = 0; i < 2; i++)
         words_add(sides, words_text(m->side[i]));
     return words_make(
-        "cpubind:s format:i host:s at:I sides:v seed:i block_ms:I "
+        "cpubind:s format:i host:s at:I sides:v block_ms:I "
         "settle_ms:I order:v blocks:i cost_percent:f moving_percent:f verdict:s main:v "
         "workers:v warnings:v figures:v",
-        CPUBIND_VERSION, FORM, host, (int64_t)time(NULL), sides, (int)s->seed,
-        (int64_t)s->block_ms, (int64_t)s->settle_ms, order_json(s), (int)m->n_block,
-        m->cost_percent, m->moving_percent, cpubind_verdict_word(verdict),
-        words_text(main ? main->name : NULL), m->workers, m->warnings, figures);
+        CPUBIND_VERSION, FORM, host, (int64_t)time(NULL), sides, (int64_t)s->block_ms,
+        (int64_t)s->settle_ms, order_json(s), (int)m->n_block, m->cost_percent,
+        m->moving_percent, cpubind_verdict_word(verdict), words_text(main ? main->name : NULL),
+        m->workers, m->warnings, figures);
 }
 
 /* == What a result says ===================================================== */
@@ -303,11 +303,10 @@ static words_value *made_of(const words_value *result)
     words_value *notes = words_array();
     api_text made = {"", 0}, cost = {"", 0};
     api_add(&made,
-            "%d blocks of %d ms, each after %d ms to settle, in an order drawn from seed %d; "
+            "%d blocks of %d ms, each after %d ms to settle, in an order that was drawn; "
             "%d worker%s",
             (int)number_of(result, "blocks"), (int)number_of(result, "block_ms"),
-            (int)number_of(result, "settle_ms"), (int)number_of(result, "seed"), (int)n_worker,
-            n_worker == 1 ? "" : "s");
+            (int)number_of(result, "settle_ms"), (int)n_worker, n_worker == 1 ? "" : "s");
     api_add(&cost,
             "measuring took %.2g %% of one CPU, and moving the workers between the blocks "
             "%.2g %%",

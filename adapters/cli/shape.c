@@ -450,7 +450,7 @@ static int get_ready(cli_shape_reader *reader)
     char word[] = "plan", *argv[] = {word, NULL};
     api_text why = {"", 0};
     if (!reader->is_ready) {
-        reader->is_ready = cli_parse(1, argv, API_CASE, NULL, &reader->options, &why);
+        reader->is_ready = cli_parse(1, argv, API_CASE, &reader->options, &why);
         reader->options.request.wants_pci = 1;
     }
     return reader->is_ready;

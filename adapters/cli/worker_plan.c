@@ -93,13 +93,13 @@ static int refuse(const api_options *o, const worker_plan *w, cpubind_workers_st
     api_text why = {"", 0};
     switch (status) {
     case CPUBIND_WORKERS_NO_NODE:
-        api_add(&why, "--cpu-nodes names node %d, which has no CPU that is free and allowed",
+        api_add(&why, "cpu-nodes names node %d, which has no CPU that is free and allowed",
                 (int)w->workers.n_worker);
         break;
     case CPUBIND_WORKERS_NO_CPUS:
         api_add(&why,
                 "the plan of the accelerators leaves no whole core: name the nodes of the "
-                "CPU workers with --cpu-nodes LIST, and give the accelerators' workers "
+                "CPU workers with -o cpu-nodes=LIST, and give the accelerators' workers "
                 "--exclude with their CPUs");
         break;
     case CPUBIND_WORKERS_TOO_MANY:
@@ -107,7 +107,7 @@ static int refuse(const api_options *o, const worker_plan *w, cpubind_workers_st
                 (int)o->cpu_workers, (int)w->workers.n_core);
         break;
     case CPUBIND_WORKERS_RESERVED:
-        api_add(&why, "--reserve leaves a worker no CPU: reserve fewer, or have fewer workers");
+        api_add(&why, "reserve leaves a worker no CPU: reserve fewer, or have fewer workers");
         break;
     default:
         return cli_no_memory();

@@ -8,7 +8,7 @@
 
 #include "../api/device_plan.h"
 
-/* Shares the CPUs that the plan of the accelerators leaves, or those of --cpu-nodes, and prints
+/* Shares the CPUs that the plan of the accelerators leaves, or those of cpu-nodes, and prints
  * the workers. Returns the exit status; errors are printed. */
 int cli_plan_workers(const cpubind_source *source, api_options *options);
 

@@ -396,13 +396,11 @@ static int read_address(cpubind_metric *m, cpubind_metric_why *why)
     return n > 0 && (!m->page.is_file || m->text[0] == '/');
 }
 
-static cpubind_linux_status open_page(cpubind_metric *m, const cpubind_metric_spec *spec,
-                                      cpubind_metric_why *why)
+static cpubind_linux_status open_page(cpubind_metric *m, cpubind_metric_why *why)
 {
     page *p = &m->page;
     cpubind_text_fault fault = {0, NULL};
     char *hash = strchr(m->text, '#');
-    (void)spec;
     if (hash) {
         *hash = '\0'; /* room for a path is between */
         m->name = (const char *)memmove(hash + sizeof PATH, hash + 1, strlen(hash + 1) + 1);
@@ -606,11 +604,17 @@ static void end_log(cpubind_metric *m, cpubind_figures *out)
                                 : "fewer than 100 lines match");
 }
 
-static cpubind_linux_status open_log(cpubind_metric *m, const cpubind_metric_spec *spec,
-                                     cpubind_metric_why *why)
+static cpubind_linux_status open_log(cpubind_metric *m, cpubind_metric_why *why)
 {
     log_file *log = &m->log;
-    const int error = regcomp(&log->regex, spec->regex, REG_EXTENDED);
+    char *hash = strchr(m->text, '#');
+    int error;
+    if (!hash) {
+        say(why, "a log is log:FILE#REGEX");
+        return CPUBIND_LINUX_ERR_ARG;
+    }
+    *hash = '\0';
+    error = regcomp(&log->regex, hash + 1, REG_EXTENDED);
     if (error) {
         (void)regerror(error, &log->regex, why->text, sizeof why->text);
         return error == REG_ESPACE ? CPUBIND_LINUX_ERR_MEMORY : CPUBIND_LINUX_ERR_ARG;
@@ -636,10 +640,9 @@ static void close_log(cpubind_metric *m)
 
 /* == Any metric ============================================================= */
 
-static cpubind_linux_status open_nothing(cpubind_metric *m, const cpubind_metric_spec *spec,
-                                         cpubind_metric_why *why)
+static cpubind_linux_status open_nothing(cpubind_metric *m, cpubind_metric_why *why)
 {
-    (void)m, (void)spec, (void)why;
+    (void)m, (void)why;
     return CPUBIND_LINUX_OK;
 }
 
@@ -648,17 +651,17 @@ static void do_nothing(cpubind_metric *m)
     (void)m;
 }
 
-/* By cpubind_metric_kind. */
+/* What the text begins with, and what it is then; the last row is of any other text. */
 static const struct kind {
-    cpubind_linux_status (*open)(cpubind_metric *m, const cpubind_metric_spec *spec,
-                                 cpubind_metric_why *why);
+    const char *word;
+    cpubind_linux_status (*open)(cpubind_metric *m, cpubind_metric_why *why);
     void (*begin)(cpubind_metric *m);
     void (*end)(cpubind_metric *m, cpubind_figures *out);
     void (*close)(cpubind_metric *m);
 } kinds[] = {
-    [CPUBIND_METRIC_PAGE] = {open_page, begin_page, end_page, close_page},
-    [CPUBIND_METRIC_COMMAND] = {open_nothing, do_nothing, end_command, do_nothing},
-    [CPUBIND_METRIC_LOG] = {open_log, begin_log, end_log, close_log},
+    {"command:", open_nothing, do_nothing, end_command, do_nothing},
+    {"log:", open_log, begin_log, end_log, close_log},
+    {"", open_page, begin_page, end_page, close_page},
 };
 
 /* The text behind "lower:" or "higher:". */
@@ -679,8 +682,8 @@ static const char *take_better(cpubind_metric *m, const char *text)
     return text;
 }
 
-cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys,
-                                         const cpubind_metric_spec *spec, cpubind_metric **out,
+cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys, const char *asked,
+                                         const char *prefix, cpubind_metric **out,
                                          cpubind_metric_why *why)
 {
     cpubind_metric *m = sys->malloc(sizeof *m);
@@ -691,15 +694,18 @@ cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys,
         return status;
     memset(m, 0, sizeof *m);
     m->sys = sys;
-    m->kind = &kinds[spec->kind];
+    m->kind = kinds;
     m->log.fd = -1;
-    (void)snprintf(m->prefix, sizeof m->prefix, "%s", spec->prefix);
-    const char *text = take_better(m, spec->text);
+    (void)snprintf(m->prefix, sizeof m->prefix, "%s", prefix);
+    const char *text = take_better(m, asked);
+    while (strncmp(text, m->kind->word, strlen(m->kind->word)) != 0)
+        m->kind++;
+    text += strlen(m->kind->word);
     const size_t size = strlen(text) + 1;
     m->text = sys->malloc(size + sizeof PATH);
     if (m->text) {
         memcpy(m->text, text, size);
-        status = m->kind->open(m, spec, why);
+        status = m->kind->open(m, why);
     }
     if (status == CPUBIND_LINUX_OK)
         *out = m;

@@ -10,11 +10,11 @@
  *            a path it is /metrics. A histogram gives .mean, .p50 and .p99 of the block, a
  *            counter its growth a second, a gauge the mean of its two readings. Without NAME:
  *            what the page has of the names of vLLM and SGLang that metric.c knows
- *   command  run by sh at the end of the block, in the C locale; prints one number
- *   log      a file and an extended regular expression of regex(7), whose first group is a
- *            number, in lines that are new in the block: .mean, .p50, .p99. A file that is
- *            renamed, and made anew, is read to its end first; one that is cut is read from its
- *            start
+ *   command  command:CMD, run by sh at the end of the block, in the C locale; prints one number
+ *   log      log:FILE#REGEX, a file and an extended regular expression of regex(7), whose first
+ *            group is a number, in lines that are new in the block: .mean, .p50, .p99. A file
+ *            that is renamed, and made anew, is read to its end first; one that is cut is read
+ *            from its start
  *
  * "lower:" or "higher:" before the text says which is better; else that is known for the names
  * of vLLM and SGLang and for histograms of seconds, and other figures are never judged.
@@ -31,20 +31,6 @@
 #define CPUBIND_METRIC_COMMAND_MS   60000
 #define CPUBIND_METRIC_MAX          (16 << 20)
 
-typedef enum cpubind_metric_kind {
-    CPUBIND_METRIC_PAGE = 0,
-    CPUBIND_METRIC_COMMAND = 1,
-    CPUBIND_METRIC_LOG = 2
-} cpubind_metric_kind;
-
-/* What the user asks for; the texts are copied. */
-typedef struct cpubind_metric_spec {
-    cpubind_metric_kind kind;
-    const char *text;   /* URL, URL#NAME; the command; the path of the log */
-    const char *regex;  /* of a log, else NULL */
-    const char *prefix; /* of the names of the figures, "" or "b."; tells two metrics apart */
-} cpubind_metric_spec;
-
 typedef struct cpubind_metric cpubind_metric;
 
 /* Why something failed: one clause, NUL-terminated. */
@@ -52,12 +38,13 @@ typedef struct cpubind_metric_why {
     char text[128];
 } cpubind_metric_why;
 
-/* Opens a metric; reads nothing but a log's size.
+/* Opens the metric of a text, which is copied; reads nothing but a log's size.
+ *   in      prefix: of the names of the figures, "" or "b."; tells two metrics apart
  *   out     *out, to be closed; NULL on failure
  *   errors  ERR_ARG: the text or the regex makes no sense; ERR_OPEN: the log cannot be opened;
  *           ERR_MEMORY; with *why */
-cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys,
-                                         const cpubind_metric_spec *spec, cpubind_metric **out,
+cpubind_linux_status cpubind_metric_open(const cpubind_sys *sys, const char *text,
+                                         const char *prefix, cpubind_metric **out,
                                          cpubind_metric_why *why);
 
 /* Reads at the beginning of a block. Returns why that failed, or NULL; cpubind_metric_end says

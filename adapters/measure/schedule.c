@@ -22,7 +22,7 @@ void cpubind_schedule_draw(uint64_t seed, int64_t total_ms, cpubind_schedule *ou
     int64_t n = total_ms / GROUP_MS, slot_ms;
     n = n < CPUBIND_GROUPS_SHORT ? CPUBIND_GROUPS_SHORT : n;
     n = n > CPUBIND_GROUPS_MAX ? CPUBIND_GROUPS_MAX : n;
-    *out = (cpubind_schedule){.seed = seed, .n_group = (int32_t)n};
+    *out = (cpubind_schedule){.n_group = (int32_t)n};
     out->n_block = out->n_group * CPUBIND_GROUP_BLOCKS;
     slot_ms = total_ms / out->n_block;
     out->settle_ms = slot_ms / 5 < SETTLE_MAX_MS ? slot_ms / 5 : SETTLE_MAX_MS;

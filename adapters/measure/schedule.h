@@ -20,7 +20,6 @@
 #define CPUBIND_GROUPS_SHORT 10
 
 typedef struct cpubind_schedule {
-    uint64_t seed;
     int32_t n_group, n_block;
     int64_t settle_ms;                /* after each change, not counted */
     int64_t block_ms;                 /* counted */

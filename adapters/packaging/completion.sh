@@ -2,75 +2,36 @@
 # completion.sh - writes the completion of the command for bash and for zsh
 # SPDX-License-Identifier: MIT
 #
-#   adapters/packaging/completion.sh COMMAND TABLE FOLDER
+#   adapters/packaging/completion.sh TABLE FOLDER
 #
-# COMMAND is cpubind, TABLE a file with the output of option_table.c. Writes FOLDER/bash and
-# FOLDER/zsh; both complete commands, options, the words that options know, names of fixture
-# hosts, and files.
+# TABLE is a file with the output of option_table.c. Writes FOLDER/bash and FOLDER/zsh; both
+# complete commands, options, the words that options know, names of fixture hosts, and files.
 set -eu
 export LC_ALL=C
 
-command=$1
-table=$2
-out=$3
+table=$1
+out=$2
 mkdir -p "$out"
 
-# "  plan         print which CPUs ...": the commands of a help.
-commands_of() { # arguments of the command
-    "$command" "$@" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' '
-}
-commands=$(commands_of)
-fixtures=$(commands_of fixture)
-
-# The formats of a command, which its own table has, from the refusal of another word.
-formats_of() { # command
-    # shellcheck disable=SC2086
-    "$command" $1 --format '?' 2>&1 | sed -n 's/.*; it knows \([^;]*\).*/\1/p' | tr -d ','
-}
-
-# The table with the words of --format: "COMMAND|--NAME|KIND|WORD...".
-rows() {
-    awk '{
-        for (i = 2; i <= NF && $i !~ /^-/; i++) $1 = $1 " " $i
-        words = ""
-        for (k = i + 2; k <= NF; k++) words = words (words == "" ? "" : " ") $k
-        print $1 "|" $i "|" $(i + 1) "|" words
-    }' "$table" | while IFS='|' read -r name option kind words; do
-        [ "$option" != --format ] || words=$(formats_of "$name")
-        echo "$name|$option|$kind|$words"
-    done
-}
-rows >"$out/rows"
-
-# What a value is that has no list of words.
-kind_of_value='
-    case $option in
-    --root | --output | -o) kind=folder ;;
-    --db | --config | --textfile) kind=file ;;
-    --fixture) kind=host ;;
-    --pid) kind=pid ;;
-    *) kind=other ;;
-    esac'
+commands=$(cut -d '|' -f 1 "$table" | grep -v ' ' | uniq | tr '\n' ' ')'fixture '
+fixtures=$(sed -n 's/^fixture \([a-z]*\)|.*/\1/p' "$table" | uniq | tr '\n' ' ')
 
 {
     echo "# bash completion of cpubind; made from its table of options"
     echo
     echo "_cpubind_words() { # COMMAND or COMMAND:OPTION -> \$words"
     echo "    case \$1 in"
-    cut -d '|' -f 1 "$out/rows" | uniq | while read -r name; do
+    cut -d '|' -f 1 "$table" | uniq | while read -r name; do
         printf "    '%s') words='%s' ;;\n" "$name" \
-            "$(awk -F '|' -v n="$name" '$1 == n { printf "%s ", $2 }' "$out/rows" | sed 's/ $//')"
+            "$(awk -F '|' -v n="$name" '$1 == n { printf "%s ", $2 }' "$table" | sed 's/ $//')"
     done
-    while IFS='|' read -r name option value words; do
-        [ "$value" = value ] || continue
-        eval "$kind_of_value"
-        [ -z "$words" ] || kind=words
-        [ "$kind" != pid ] || kind=other
+    while IFS='|' read -r name option kind words; do
         case $kind in
+        switch | maybe) ;;
         words) printf "    '%s:%s') words='%s' ;;\n" "$name" "$option" "$words" ;;
         *) printf "    '%s:%s') words=@%s ;;\n" "$name" "$option" "$kind" ;;
         esac
-    done <"$out/rows"
+    done <"$table"
     cat <<EOF
     *) words= ;;
     esac
@@ -117,8 +78,11 @@ _cpubind() {
     @file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "\$current") ;;
     @host) mapfile -t COMPREPLY < <(compgen -W "\$(cpubind fixture list --json 2>/dev/null |
         tr ',' '\n' | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p')" -- "\$current") ;;
-    @other) ;;
-    *) mapfile -t COMPREPLY < <(compgen -W "\$words" -- "\$current") ;;
+    @other | @pid) ;;
+    *)
+        [[ \$words != *= ]] || compopt -o nospace
+        mapfile -t COMPREPLY < <(compgen -W "\$words" -- "\$current")
+        ;;
     esac
 } 2>/dev/null
 
@@ -157,23 +121,21 @@ EOF
     echo "    shift words"
     echo "    ((CURRENT--))"
     echo "    case \$command in"
-    cut -d '|' -f 1 "$out/rows" | uniq | while read -r name; do
+    cut -d '|' -f 1 "$table" | uniq | while read -r name; do
         printf "    '%s')\n        _arguments -S" "$name"
-        while IFS='|' read -r its option value words; do
+        while IFS='|' read -r its option kind words; do
             [ "$its" = "$name" ] || continue
-            eval "$kind_of_value"
-            [ -z "$words" ] || kind=words
-            case $value-$kind in
-            value-words) action="($words)" ;;
-            value-folder) action=_directories ;;
-            value-file) action=_files ;;
-            value-host) action=_cpubind_hosts ;;
-            value-pid) action=_pids ;;
-            *) action=' ' ;;
+            case $kind in
+            switch | maybe) action= ;;
+            words) action=":value:($words)" ;;
+            folder) action=:value:_directories ;;
+            file) action=:value:_files ;;
+            host) action=:value:_cpubind_hosts ;;
+            pid) action=:value:_pids ;;
+            *) action=':value: ' ;;
             esac
-            [ "$value" = value ] && text="*$option:value:$action" || text="*$option"
-            printf " \\\\\n            '%s'" "$text"
-        done <"$out/rows"
+            printf " \\\\\n            '%s'" "*$option$action"
+        done <"$table"
         case $name in
         run) printf " \\\\\n            '*::command:_normal'" ;;
         'fixture import') printf " \\\\\n            '*:folder:_files'" ;;
@@ -186,4 +148,3 @@ EOF
     echo
     echo "_cpubind \"\$@\""
 } >"$out/zsh"
-rm "$out/rows"

@@ -12,7 +12,7 @@ $(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_a
 	mkdir -p $(@D)
 	$(BUILD)/option_table >$(@D)/options
 	adapters/packaging/manuals.sh $(BUILD)/cpubind $(@D)
-	adapters/packaging/completion.sh $(BUILD)/cpubind $(@D)/options $(@D)
+	adapters/packaging/completion.sh $(@D)/options $(@D)
 	touch $@
 
 pages: $(BUILD)/doc/made ## the pages that are made from the help

@@ -52,7 +52,7 @@ collect_host() { # folder
     collect doctor doctor --root "$1"
     collect doctor doctor --root "$1" --fix --dry-run
     collect status status --root "$1" --memory none
-    collect cpu_workers plan --root "$1" --cpu-workers 2 --cpu-nodes 0 --reserve 1
+    collect cpu_workers plan --root "$1" --cpu-workers 2 -o cpu-nodes=0 -o reserve=1
     collect_explanations "$1"
 }
 

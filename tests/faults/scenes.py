@@ -34,7 +34,7 @@ def start_service(world):
     settings()(world)
     with open('/tmp/service', 'wb') as log:
         world.service = subprocess.Popen(
-            [world.fast, 'service', '--config', '/run/conf', '--root', world.host], stderr=log)
+            [world.fast, 'service', '/run/conf', '--root', world.host], stderr=log)
     world.wait_for(lambda: is_bound(world))
 
 
@@ -114,7 +114,7 @@ ON = '--root {host} --memory none --thread acl_thread={b}'
 ALL = '--all --root {host} --memory none'
 BIND = f'apply --pid {{0}} {ON}'
 BIND_ALL = f'apply {ALL}'
-SERVICE = 'service --config /run/conf --root {host}'
+SERVICE = 'service /run/conf --root {host}'
 SHOW = '-- grep Cpus_allowed_list /proc/self/status'
 NPU = 'apply --pid {0} --device npu0 --allowed 0-191 --rules reference'
 DIR = '{out}/made'

@@ -84,7 +84,7 @@ static void expect_for_all(const char *refusal)
 {
     static const char *const rules[] = {"-o strategy=global_slice", "-o strategy=topo_affinity",
                                         "-o overlap=resolve",       "--rules reference",
-                                        "--scope host would do",   "--scope cpuset or"};
+                                        "--scope host would do",    "--scope cpuset or"};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strstr(refusal, rules[i]) && !strstr(refusal, "all workers of the host"))
             fail_msg("an advice for a single worker: %s", refusal);

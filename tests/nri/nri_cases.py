@@ -25,7 +25,7 @@ NPU = 236  # the driver's number
 
 def start_service():
     process = subprocess.Popen(
-        [COMMAND, "service", "--config", OUT + "/conf", "--root", OUT + "/root"],
+        [COMMAND, "service", OUT + "/conf", "--root", OUT + "/root"],
         stderr=open(OUT + "/service.log", "ab"))
     for _ in range(200):
         if ask_service("status"):

@@ -38,7 +38,7 @@ def end(process, number=signal.SIGKILL):
 
 
 def start_service():
-    process = run("service", COMMAND, "service", "--config", OUT + "/conf", "--root", OUT + "/root")
+    process = run("service", COMMAND, "service", OUT + "/conf", "--root", OUT + "/root")
     assert wait_for(lambda: subprocess.run([COMMAND, "status", "--json"], capture_output=True)
                     .stdout.find(b'"service": {"pid": %d' % process.pid) > 0), log("service")
     return process

@@ -172,10 +172,9 @@ man_renders_each_page() {
             { cat "$out/errors" && echo "$page" && return 1; }
     done
 }
-# Rows of the table that the program of the build prints: "fixture list --db value".
+# Rows of the table that the program of the build prints: "fixture list|--db|file|".
 pages_name_each_option() {
-    awk '{ for (i = 1; $i !~ /^-/; i++); if ($i ~ /^--/) print $1, $i }' "$options" |
-        sort -u >"$out/options"
+    sed -n 's/^\([a-z]*\)[^|]*|\(--[^|]*\)|.*/\1 \2/p' "$options" | sort -u >"$out/options"
     [ "$(wc -l <"$out/options")" -ge 200 ] || return 1
     while read -r word option; do
         sed 's/\\-/-/g' "$stage/share/man/man1/cpubind-$word.1" | grep -q -e "$option" && continue
@@ -230,8 +229,7 @@ bash_completes() {
 }
 # Every row of the table is offered, and nothing that its command does not have.
 bash_completes_each_option() {
-    awk '{ for (i = 1; $i !~ /^-/; i++) printf "%s%s", (i > 1 ? " " : ""), $i; print "|" $i }' \
-        "$options" >"$out/table"
+    cut -d '|' -f 1,2 "$options" >"$out/table"
     cut -d '|' -f 1 "$out/table" | uniq | while read -r words; do
         grep "^$words|" "$out/table" | sed 's/.*|//' | tr '\n' ' ' >"$out/wanted"
         # shellcheck disable=SC2086

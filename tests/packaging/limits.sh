@@ -161,7 +161,7 @@ binds() {
 
 serves() {
     settings "textfile = $prom" && succeeds "$CPUBIND" service --check "$conf" || return 1
-    (ulimit -S -s 64 && exec "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/service.log") &
+    (ulimit -S -s 64 && exec "$CPUBIND" service "$conf" --root "$host" 2>"$out/service.log") &
     service=$!
     becomes is_on "$first" "$a" && becomes is_on "$worker" "$b" &&
         succeeds "$CPUBIND" status && succeeds "$CPUBIND" verify --all &&

@@ -27,7 +27,7 @@ ok='HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\r\n'
 
 # Measures with the options that are there, for a second; the result is in $out/said.
 measure() { # option ...
-    "$CPUBIND" measure --root "$host" --all --seed 7 --time 1 --json "$@" >"$out/said" 2>"$out/err"
+    "$CPUBIND" measure --root "$host" --all --time 1 --json "$@" >"$out/said" 2>"$out/err"
     [ $? -ne 2 ] && [ -s "$out/said" ] || {
         cat "$out/said" "$out/err"
         return 1
@@ -212,10 +212,10 @@ one_name_is_taken() {
 # The shell that measures expands what is in these words, and nobody before it.
 # shellcheck disable=SC2016
 a_command_prints_one_number() {
-    measure --metric-command "echo ' 12.5 '" --metric-command "higher:echo 1e3" \
-        --metric-command "echo 12,5" --metric-command "echo 5 ms" \
-        --metric-command "printf '\\033[31m'" --metric-command true --metric-command "echo nan" \
-        --metric-command "echo 5; echo no server >&2; exit 3" --metric-command 'kill -9 $$' &&
+    measure --metric "command:echo ' 12.5 '" --metric "higher:command:echo 1e3" \
+        --metric "command:echo 12,5" --metric "command:echo 5 ms" \
+        --metric "command:printf '\\033[31m'" --metric command:true --metric "command:echo nan" \
+        --metric "command:echo 5; echo no server >&2; exit 3" --metric 'command:kill -9 $$' &&
         is a.command 12.5 "" && is b.command 1000.0 "" &&
         [ "$(figure b.command better)" = higher ] &&
         says_why c.command 'it printed no number: "12,5"' && says_why d.command '"5 ms"' &&
@@ -228,7 +228,7 @@ a_command_prints_one_number() {
 # What it prints is what the side is: near its device, or free.
 each_block_is_on_its_side() {
     echo "sed -n 's/^Cpus_allowed_list:[^0-9]*$a\$/1/p; t; s/^Cpus_allowed_list:.*/0/p' /proc/$worker/status" >"$out/side"
-    measure --between unbound,near --metric-command "sh $out/side" && [ "$(sqlite3 :memory: "SELECT
+    measure --between unbound,near --metric "command:sh $out/side" && [ "$(sqlite3 :memory: "SELECT
         replace(replace(group_concat(CAST(b.value AS INT), ''), '1', 'B'), '0', 'A') FROM
         json_each(readfile('$out/said'), '\$.figures[0].blocks') b")" = "$(json .order)" ]
 }
@@ -276,9 +276,9 @@ new_lines_of_a_log_count() {
     logs=$out/logs
     mkdir "$logs" && echo 0 >"$logs/n" && : >"$logs/many" && : >"$logs/quiet" &&
         echo 'step 1000 ms' >"$logs/log" && cp "$logs/log" "$logs/gone" &&
-        measure --metric-command "cd $logs; $out/within" --metric-log "$logs/log" 'step ([^ ]*) ms' \
-            --metric-log "$logs/many" 'step (.*) ms' --metric-log "$logs/gone" '([0-9]+)' \
-            --metric-log "$logs/quiet" '(x)' --metric-command "cd $logs; $out/between" &&
+        measure --metric "command:cd $logs; $out/within" --metric "log:$logs/log#step ([^ ]*) ms" \
+            --metric "log:$logs/many#step (.*) ms" --metric "log:$logs/gone#([0-9]+)" \
+            --metric "log:$logs/quiet#(x)" --metric "command:cd $logs; $out/between" &&
         is b.log.mean 20.0 "" && says_why b.log.p99 "fewer than 100 lines match" &&
         is c.log.p50 50.0 "" && is c.log.p99 99.0 "" && is d.log.mean 40.0 "" &&
         says_why e.log.mean "no new line of it matches"
@@ -286,29 +286,29 @@ new_lines_of_a_log_count() {
 
 a_log_that_becomes_a_folder_is_said() {
     echo 'step 1000 ms' >"$logs/log"
-    measure --metric-command "cd $logs; rm log && mkdir log; echo 5" --metric-log "$logs/log" '([0-9]+)' &&
+    measure --metric "command:cd $logs; rm log && mkdir log; echo 5" --metric "log:$logs/log#([0-9]+)" &&
         says_why b.log.mean "open: Is a directory"
 }
 
-# OPTION|VALUE|REGEX|WHY
+# VALUE|WHY
 what_makes_no_sense_is_refused() {
-    while IFS='|' read -r option value regex words; do
-        "$CPUBIND" measure --root "$host" --all --time 1 "--$option" "$value" ${regex:+"$regex"} \
-            >"$out/said" 2>"$out/err"
-        [ $? -eq 2 ] && grep -qF -e "--$option $value: " "$out/err" &&
+    while IFS='|' read -r value words; do
+        "$CPUBIND" measure --root "$host" --all --time 1 --metric "$value" >"$out/said" 2>"$out/err"
+        [ $? -eq 2 ] && grep -qF -e "--metric $value: " "$out/err" &&
             grep -qF -e "$words" "$out/err" || {
             cat "$out/said" "$out/err"
             return 1
         }
     done <<'TABLE'
-metric|127.0.0.1:8000||an address begins with http://
-metric|http://h/#||behind the #
-metric|http://h/#a{||behind the #
-metric|file:page||does not start with /
-metric-log|/dev/null|(|
-metric-log|/dev/null|x|has no group
-metric-log|/dev/null|(x)|open: Invalid argument
-metric-log|/none|(x)|open: No such file
+127.0.0.1:8000|an address begins with http://
+http://h/#|behind the #
+http://h/#a{|behind the #
+file:page|does not start with /
+log:/dev/null|a log is log:FILE#REGEX
+log:/dev/null#(|
+log:/dev/null#x|has no group
+log:/dev/null#(x)|open: Invalid argument
+log:/none#(x)|open: No such file
 TABLE
 }
 

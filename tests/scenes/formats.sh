@@ -186,7 +186,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=10 OverSubscribe=FORCE State=UP
 CONF
     SLURM_CONF=$out/slurm/slurm.conf
     export SLURM_CONF
-    "$CPUBIND" topo --root "$host" --slurm | sed "s|/dev/nvidia|$out/slurm/dev|" \
+    "$CPUBIND" topo --root "$host" --format slurm | sed "s|/dev/nvidia|$out/slurm/dev|" \
         >"$out/slurm/gres.conf"
     : >"$out/slurm/dev0"
     : >"$out/slurm/dev1"
@@ -217,7 +217,7 @@ if ! is_there srun || ! { is_there slurmctld || is_there slurmctld-wlm; }; then
 elif [ "$(id -u)" -ne 0 ]; then
     skip "srun takes a plan" "a private Slurm needs root"
 else
-    check "a private Slurm starts, with the lines of topo --slurm as its gres.conf" slurm_is_up
+    check "a private Slurm starts, with the lines of topo --format slurm as its gres.conf" slurm_is_up
     # The options are split on purpose.
     # shellcheck disable=SC2046
     check "srun takes the masks" srun_is $(plan --format slurm | sed 's/ --mem-bind.*//')
@@ -233,16 +233,16 @@ fi
 # -- gres.conf -------------------------------------------------------------------
 
 gres_is() { # text
-    "$CPUBIND" topo --root "$host" --slurm >"$out/gres" 2>&1
+    "$CPUBIND" topo --root "$host" --format slurm >"$out/gres" 2>&1
     cat "$out/gres"
     [ "$(cat "$out/gres")" = "$1" ]
 }
-check "topo --slurm names file and cores of each device" gres_is \
+check "topo --format slurm names file and cores of each device" gres_is \
     "Name=gpu Type=h100_sxm5 File=/dev/nvidia0 Cores=0-1
 Name=gpu Type=h100_sxm5 File=/dev/nvidia1 Cores=0-1"
 
 # -- CPU workers -----------------------------------------------------------------
 
 check_with numactl "libnuma takes a worker of this host" mask_is "$a" numactl --physcpubind \
-    "$(plan --cpu-workers 2 --cpu-nodes 0 --rank 0 --format sglang-omp)"
+    "$(plan --cpu-workers 2 -o cpu-nodes=0 --rank 0 --format sglang-omp)"
 finish

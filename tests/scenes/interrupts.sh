@@ -261,7 +261,7 @@ all_workers_have_their_interrupts() {
 the_service_counts_them() {
     load_anew
     settings "allowed = 0-191" "textfile = $prom" "restore-at-end = yes"
-    "$CPUBIND" service --config "$conf" 2>"$out/service.log" &
+    "$CPUBIND" service "$conf" 2>"$out/service.log" &
     service=$!
     for line in 'cpubind_interrupts{npu="0",place="right"} 4' 'cpubind_threads{npu="0",place="right"} 2' \
         'cpubind_npu_workers{npu="1"} 1' 'cpubind_workers 2'; do

@@ -143,7 +143,7 @@ kill_once() { # number, what
     1) command_of "$1" && run_words "$limit" "$service" && n_killed=$((n_killed + 1)) ;;
     2)
         kill_service
-        words="$CPUBIND service --config $conf --root $host"
+        words="$CPUBIND service $conf --root $host"
         run_words "$start_limit" 0
         ;;
     esac || return 1

@@ -648,7 +648,7 @@ start_service() { # argument ...
     last_socket=$(stat -c %i $socket 2>/dev/null)
     : >"$out/service.log"
     # On a machine of tests/vm there is no folder of a host.
-    "$CPUBIND" service --config "$conf" ${host:+--root "$host"} "$@" 2>>"$out/service.log" &
+    "$CPUBIND" service "$conf" ${host:+--root "$host"} "$@" 2>>"$out/service.log" &
     service=$!
     becomes has_own_socket
 }

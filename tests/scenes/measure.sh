@@ -55,8 +55,7 @@ check "without a worker there is nothing to measure" without_a_worker
 # The worker was put beside the hog.
 a_binding_that_helps_is_better() {
     start_hog "$a"
-    start_away && says 0 "near against now: better: run_queue_wait" measure --all --time 4 \
-        --seed 7 &&
+    start_away && says 0 "near against now: better: run_queue_wait" measure --all --time 4 &&
         is_as_it_was "$worker" "$masks" && said 'in each block, from 0' && said 'of one CPU'
 }
 check "a worker that shares its CPU with a hog: near is better" a_binding_that_helps_is_better
@@ -71,7 +70,7 @@ the_result_is_kept() {
             "$CPUBIND" $command >"$out/said" 2>"$out/err"
             grep -q "^measured on .*: near against now: better: run_queue_wait" "$out/said" ||
                 return 1
-        done && has .verdict better "$better" && has .seed 7 "$better" &&
+        done && has .verdict better "$better" &&
         [ "$(json .order "$better" | tr -d 'AB')" = "" ] &&
         has '.workers[0].device' gpu1 "$better" &&
         [ "$(json '.figures[0].blocks[23]' "$better")" != "" ]
@@ -97,10 +96,10 @@ sed -n "s/^Cpus_allowed_list:[^0-9]*$b\$/10/p; t; s/^Cpus_allowed_list:.*/20/p" 
 END
     chmod +x "$out/latency"
     says 0 '"verdict": "better"' measure --all --time 2 --json \
-        --metric-command "lower:$out/latency" && has '.figures[0].asked' 1 &&
+        --metric "lower:command:$out/latency" && has '.figures[0].asked' 1 &&
         has .main "$(json '.figures[0].name')" &&
         says 1 "near against now: worse" measure --all --time 2 --quiet \
-            --metric-command "higher:$out/latency" &&
+            --metric "higher:command:$out/latency" &&
         says 2 "--metric ftp://host" measure --all --metric ftp://host
 }
 check "a number of the user's command decides" a_metric_of_the_user_decides
@@ -114,7 +113,7 @@ a_bound_worker_is_put_back_as_it_was() {
         "$CPUBIND" apply --all --root "$host" --quiet --memory none && is_on "$worker" "$b" ||
         return 1
     masks=$(masks_of "$worker")
-    measure --all --time 2 --seed 3 >"$out/said" 2>"$out/err"
+    measure --all --time 2 >"$out/said" 2>"$out/err"
     said "near against unbound" && [ "$(masks_of "$worker")" = "$masks" ] &&
         "$CPUBIND" verify --all --root "$host" --quiet --memory none &&
         "$CPUBIND" restore --all --quiet && is_on "$worker" "$before"

@@ -67,7 +67,7 @@ chmod 777 /run/cpubind
 check "a socket that others could have made is not asked" is_not_asked
 chmod 755 /run/cpubind
 check "a second service is refused" says 1 "another cpubind service runs on this host" \
-    "$CPUBIND" service --config "$conf" --root "$host"
+    "$CPUBIND" service "$conf" --root "$host"
 
 # -- Settings --------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ check "a good file is in force after SIGHUP, and keys of NPUs are named" a_good_
 
 bad_settings_end_it() {
     printf 'memory-time = often\n' >"$out/bad.conf" && chmod 644 "$out/bad.conf" &&
-        says 2 "line 1, column 15: " "$CPUBIND" service --config "$out/bad.conf" --root "$host"
+        says 2 "line 1, column 15: " "$CPUBIND" service "$out/bad.conf" --root "$host"
 }
 check "bad settings end a service with 2" bad_settings_end_it
 
@@ -212,7 +212,7 @@ check "a program that may not be read is said" a_hidden_program_is_said
 # -- Probes, and troubles of the host --------------------------------------------
 
 probe() { # exit status, what is asked, sentence
-    "$CPUBIND" service --config "$conf" --ask "$2" >"$out/said" 2>&1
+    "$CPUBIND" service "$conf" --ask "$2" >"$out/said" 2>&1
     [ $? -eq "$1" ] && grep -q -e "$3" "$out/said"
 }
 
@@ -250,7 +250,7 @@ lives_without_a_reader() {
     last_socket=$(stat -c %i $socket 2>/dev/null)
     settings && mkfifo "$out/pipe" || return 1
     head -c 1 <"$out/pipe" >"$out/other" &
-    "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/pipe" &
+    "$CPUBIND" service "$conf" --root "$host" 2>"$out/pipe" &
     service=$!
     becomes has_own_socket && kill -HUP $service && sleep 0.3 &&
         says 0 "" "$CPUBIND" status --json && [ "$(json .service.pid)" = $service ]
@@ -262,7 +262,7 @@ waits_with_a_signal() {
     kill_service
     last_socket=$(stat -c %i $socket 2>/dev/null)
     settings && touch "$conf" || return 1
-    "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/service.log" &
+    "$CPUBIND" service "$conf" --root "$host" 2>"$out/service.log" &
     service=$!
     becomes waits_for_nothing && kill -HUP $service && becomes has_own_socket &&
         becomes logged "are in force" && becomes is_on "$first" "$a" && end_service TERM

@@ -63,7 +63,7 @@ the_watchdog_is_fed() {
         WATCHDOG_USEC=1999 WATCHDOG_USEC=99999999999999999999999 "WATCHDOG_USEC=100000 WATCHDOG_PID=x"; do
         : >"$out/heard"
         last_socket=
-        env $words NOTIFY_SOCKET="$out/notify" "$CPUBIND" service --config "$conf" --root "$host" \
+        env $words NOTIFY_SOCKET="$out/notify" "$CPUBIND" service "$conf" --root "$host" \
             2>"$out/service.log" &
         service=$!
         becomes heard '^READY=1$' && sleep 0.3 && ! grep WATCHDOG "$out/heard" &&
@@ -252,7 +252,7 @@ a_service_at_work_says_so() {
 a_file_in_place_of_the_socket_is_kept() {
     kill_service
     rm -f $socket && echo mine >$socket &&
-        "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/service.log" &
+        "$CPUBIND" service "$conf" --root "$host" 2>"$out/service.log" &
     service=$!
     becomes logged "no command can ask the service: socket: File exists" &&
         becomes is_on "$worker" "$a" &&

@@ -53,7 +53,7 @@ left="it leaves all workers alone, those to come too, until cpubind apply --all"
 
 # What a service says that leaves all alone.
 says_all_left() {
-    says 0 "$left" "$CPUBIND" service --ask ready --config "$conf" &&
+    says 0 "$left" "$CPUBIND" service "$conf" --ask ready &&
         says 0 "$left" "$CPUBIND" status --memory none && said "2 idle" &&
         becomes grep -qx 'cpubind_all_left 1' "$prom" && {
             "$CPUBIND" doctor >"$out/said" 2>"$out/err"
@@ -74,10 +74,10 @@ check "restore --all beside a service says what that means for workers to come" 
 
 # By apply --all, and by a service that starts after restore --all --service.
 takes_again() {
-    says 0 "" "$CPUBIND" apply --all && ! says 0 "$left" "$CPUBIND" service --ask ready --config "$conf" >"$out/other" &&
+    says 0 "" "$CPUBIND" apply --all && ! says 0 "$left" "$CPUBIND" service "$conf" --ask ready >"$out/other" &&
         "$CPUBIND" restore --all --quiet &&
         says 0 "was ended by this command" "$CPUBIND" restore --all --service && start_service &&
-        ! says 0 "$left" "$CPUBIND" service --ask ready --config "$conf" >"$out/other" &&
+        ! says 0 "$left" "$CPUBIND" service "$conf" --ask ready >"$out/other" &&
         start_on 5 && becomes is_on "$worker" "$a"
 }
 check "apply --all undoes that, and so does a start after restore --all --service" takes_again

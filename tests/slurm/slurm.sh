@@ -383,7 +383,7 @@ for i in $(seq "$n_node"); do
     fi
     "$CPUBIND" fixture export "$1" $captures/"$name" --quiet || exit 1
     cpus=$("$CPUBIND" plan --root $captures/"$name" --json 2>/dev/null | sed 's/.*"allowed": "0-\([0-9]*\)".*/\1/')
-    devices=$("$CPUBIND" topo --slurm --root $captures/"$name" 2>/dev/null | wc -l)
+    devices=$("$CPUBIND" topo --format slurm --root $captures/"$name" 2>/dev/null | wc -l)
     echo "$name $((cpus + 1)) $((devices > 8 ? 16 : 8))" >>"$out/nodes"
     for device in 0 1 2 3 4 5 6 7; do
         line_of "$name" $device $device >>"$out/wanted"

@@ -53,16 +53,16 @@ verdict_of_all() {
     tr -d '\n' </run/measured | sed -n 's/.*"verdict": "\([^"]*\)", "main".*/\1/p'
 }
 
-is_measured_once() { # sides, verdict, seed
-    cpubind measure --all --between "$1" --time 5 --seed "$3" --json >/run/measured \
+is_measured_once() { # sides, verdict
+    cpubind measure --all --between "$1" --time 5 --json >/run/measured \
         2>/run/measured.said
-    echo "$1, seed $3: exit $?, $(verdict_of_all); remote pages $(verdict_of remote_pages)"
+    echo "$1: exit $?, $(verdict_of_all); remote pages $(verdict_of remote_pages)"
     cat /run/measured.said
     [ "$(verdict_of remote_pages)" = "$2" ] && [ "$(verdict_of_all)" = "$2" ]
 }
 
 is_measured() { # sides, verdict
-    is_measured_once "$1" "$2" 1 || is_measured_once "$1" "$2" 2
+    is_measured_once "$1" "$2" || is_measured_once "$1" "$2"
 }
 
 measure() {

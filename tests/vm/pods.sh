@@ -114,7 +114,7 @@ start_daemon() {
         crun --root /run/crun --cgroup-manager cgroupfs run --detach --no-pivot \
             --bundle /run/bundle/daemon daemon && seen_by daemon npu-smi look || return 1
     : >"$out/service.log"
-    seen_by daemon cpubind service --config /run/cpubind/service.conf >>"$out/service.log" 2>&1 &
+    seen_by daemon cpubind service /run/cpubind/service.conf >>"$out/service.log" 2>&1 &
     service=$!
     becomes has_own_socket
 }
@@ -159,7 +159,7 @@ pods() {
     check "the cpuset of that pod grows: it is bound within" rewritten "$pod_1" 8 15
     check "the shared CPUs get more" shared_pool_shrinks 0-7,16-31
     check "a probe in the container says that it goes on" \
-        exits 0 seen_by daemon cpubind service --config /run/cpubind/service.conf --ask alive
+        exits 0 seen_by daemon cpubind service /run/cpubind/service.conf --ask alive
     sort -u /run/comments
     kill "$service"
     service=

@@ -45,7 +45,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 CONF
     printf '%s\n' CgroupPlugin=cgroup/v2 IgnoreSystemd=yes ConstrainCores=yes \
         ConstrainDevices=yes >$slurm/cgroup.conf
-    cpubind topo --slurm >$slurm/gres.conf 2>$slurm/topo.said
+    cpubind topo --format slurm >$slurm/gres.conf 2>$slurm/topo.said
     echo "required /usr/lib/spank_cpubind.so default=off" >$slurm/plugstack.conf
     cp /epilog $slurm/epilog
     chmod +x $slurm/epilog
