@@ -141,6 +141,8 @@ static const struct {
     {ANY, EMFILE, NULL, "@; raise the limit of open files: ulimit -n 1024"},
     {WORDS_COMMAND, 0, NULL, "@; run the command by hand to see why"},
 
+    {ANY, 0, "another namespace",
+     "its number is of another pid or time namespace: put it back there"},
     {ANY_ITEM, 0, "offline", "some of its CPUs are offline"},
     {ANY_ITEM, 0, "cpuset", "its cpuset allows some of them only" PLAN_INSIDE},
     {ANY_ITEM, 0, "kernel thread", "the kernel allows nobody to move it"},

@@ -153,6 +153,30 @@ what_ended_workers_have_left() {
         says 0 "" "$CPUBIND" restore --all && are_free 400 && no_record && start_worker acl_thread
 }
 
+# A container that shares the folder of records has a worker, too. There the first one is not seen,
+# and has not ended: the interrupts go back to it, and from there to where they were.
+cat >"$out/container" <<'END'
+mount --bind "$live/proc/interrupts" /proc/interrupts && mount --bind "$live/proc/irq" /proc/irq || exit 1
+"$programs/worker" acl_thread >"$out/own" &
+until grep -q ready "$out/own"; do sleep 0.1; done
+tell() { echo "$1: $2" $(cat /proc/irq/40[0-3]/smp_affinity_list); }
+"$CPUBIND" apply --pid $! $host $others --memory none --device npu0 --quiet >"$out/said"
+tell applied $?
+"$CPUBIND" restore --ended --quiet
+tell "ended ones restored" $?
+"$CPUBIND" restore --pid $! --quiet
+tell restored $?
+END
+users_of_another_namespace_live() {
+    export live programs out CPUBIND host others
+    says 0 "" apply --device npu0 && cp "$state" "$out/kept" &&
+        unshare -p -f --mount-proc --kill-child sh "$out/container" >"$out/told" 2>"$out/err"
+    cat "$out/told" "$out/err"
+    printf '%s\n' "applied: 0 147 146 147 147" "ended ones restored: 1 147 146 147 147" \
+        "restored: 0 145 144 145 145" | cmp - "$out/told" && cmp "$state" "$out/kept" &&
+        says 0 "as it should be" verify && says 0 "put back" restore && are_free 400 && no_record
+}
+
 # A new worker finds the interrupt where nobody of cpubind has put it.
 somebody_elses_place_is_the_origin() {
     says 0 "" apply --device npu0 && end_worker && for n in 400 401 402 403; do
@@ -293,6 +317,7 @@ check_driver "a number that has gone to another device is not written" another_d
 check_driver "the order of restores does not matter" order_of_restores
 check_driver "the first place outlives its worker" first_place_outlives_its_worker
 check_driver "what ended workers have left is restored" what_ended_workers_have_left
+check_driver "users of another namespace have not ended" users_of_another_namespace_live
 check_driver "somebody else's place is the origin of the next worker" somebody_elses_place_is_the_origin
 check_driver "a watch leaves an interrupt to the last user" a_watch_leaves_it_to_the_last_user
 check_driver "an interrupt whose CPU went offline is put back" of_a_cpu_that_went

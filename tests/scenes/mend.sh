@@ -104,6 +104,15 @@ says_it_in_json() {
         says 0 "" "$CPUBIND" doctor --restore --json && is_as before
 }
 
+# Elsewhere threads and irqbalance have other numbers: what is on record of them stays, and is put
+# back here.
+keeps_numbers_of_another_namespace() {
+    fixes && says 4 "its number is of another pid or time namespace" unshare -p -f --mount-proc sh -c "
+        mount --bind '$out/numa' $numa && mount --bind '$live/proc/irq' /proc/irq &&
+        mount --bind '$live/proc/interrupts' /proc/interrupts && exec '$CPUBIND' doctor --restore" &&
+        [ "$(cat $numa)" = 1 ] && is_at pt_a $main && is_at pt_b $main && grep -qx 401 "$daemon/bans" && restores
+}
+
 # -- Changes of others -----------------------------------------------------------
 
 leaves_what_somebody_has_changed() {
@@ -255,7 +264,7 @@ make_faults
 state >"$out/before"
 for test in makes_changes_and_puts_them_back keeps_the_first_value says_it_in_json \
     leaves_what_somebody_has_changed leaves_what_a_process_has shares_what_a_process_has \
-    forgets_what_has_ended \
+    forgets_what_has_ended keeps_numbers_of_another_namespace \
     another_daemon_has_no_such_bans a_refusal_undoes_its_finding a_refused_restore_is_done_later \
     a_crash_leaves_nothing a_damaged_record_is_refused no_other_file_is_written an_earlier_boot_is_nothing \
     one_at_a_time; do

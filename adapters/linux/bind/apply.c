@@ -91,7 +91,7 @@ static void give_up(cpubind_attempt *a, cpubind_record *previous)
     if (is_undone && cpubind_is_recorded(b))
         (void)cpubind_record_save(b->file, previous);
     else if (is_undone)
-        (void)cpubind_remove_record(b);
+        (void)cpubind_record_remove(b->file);
     b->phase =
         is_undone && !cpubind_is_recorded(b) ? CPUBIND_PHASE_DROPPED : CPUBIND_PHASE_OUTDATED;
     cpubind_shared_close(b);

@@ -85,8 +85,9 @@ cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *mo
 static cpubind_linux_fault prepare_polling(cpubind_attempt *a, int32_t pid, int32_t tid)
 {
     cpubind_binding *b = a->b;
-    cpubind_move move = {.of = {.kind = CPUBIND_ITEM_POLLING, .number = tid, .pid = pid},
-                         .should = b->record.polling};
+    cpubind_move move = {
+        .of = {.kind = CPUBIND_ITEM_POLLING, .number = tid, .pid = pid, .space = b->space},
+        .should = b->record.polling};
     cpubind_proc_stat stat = {.start = 0};
     cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, pid, tid, &stat);
     move.of.start = stat.start;
@@ -107,6 +108,7 @@ static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *g
     cpubind_linux_fault why = cpubind_no_fault;
     *out =
         (cpubind_shared_entry){.kind = is_thread ? CPUBIND_ITEM_KERNEL : CPUBIND_ITEM_WORKQUEUE,
+                               .space = b->space,
                                .before = CPUBIND_CPUSET_NONE};
     (void)snprintf(out->id.name, sizeof out->id.name, "%s", goal->name);
     if (is_thread) {
@@ -226,7 +228,8 @@ static cpubind_linux_fault use_next(cpubind_binding *b, const cpubind_shared_ent
 static cpubind_linux_fault find_next(cpubind_binding *b, const cpubind_shared_entry *ended,
                                      int32_t should, int *is_found)
 {
-    cpubind_shared_entry next = {.kind = CPUBIND_ITEM_KERNEL, .before = CPUBIND_CPUSET_NONE};
+    cpubind_shared_entry next = {
+        .kind = CPUBIND_ITEM_KERNEL, .space = b->space, .before = CPUBIND_CPUSET_NONE};
     cpubind_linux_fault why = cpubind_find_kernel_thread(b, ended->id.name, &next);
     memcpy(next.id.name, ended->id.name, sizeof next.id.name);
     if (!why.error && next.pid == 0)

@@ -19,6 +19,7 @@ static cpubind_shared_entry entry_of(const cpubind_binding *b, int32_t irq)
     return (cpubind_shared_entry){.kind = CPUBIND_ITEM_BAN,
                                   .number = b->daemon.pid,
                                   .start = b->daemon.start,
+                                  .space = b->space,
                                   .id.index = irq,
                                   .before = CPUBIND_CPUSET_NONE};
 }

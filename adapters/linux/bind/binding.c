@@ -93,11 +93,6 @@ cpubind_linux_fault cpubind_write_record(cpubind_binding *b)
     return why;
 }
 
-cpubind_linux_fault cpubind_remove_record(cpubind_binding *b)
-{
-    return cpubind_record_remove(b->file);
-}
-
 cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
 {
     const cpubind_phase phase = b->phase;
@@ -199,25 +194,28 @@ static cpubind_linux_fault open_file(cpubind_binding *b)
                                : why;
 }
 
+/* With pid 0 there is no process, and no record of one. */
 static cpubind_linux_fault open_all(cpubind_binding *b)
 {
+    const int has_process = b->options.pid > 0;
     cpubind_linux_fault why = cpubind_root_live(&b->root, b->sys);
     if (why.error)
         return cpubind_fault_of(why.error, "/");
-    why = find_process(b);
-    if (!why.error)
+    if (has_process)
+        why = find_process(b);
+    if (!why.error && has_process)
         why = open_file(b);
     if (!why.error)
         why = read_boot(b);
     if (!why.error)
         why = cpubind_read_record(b);
-    if (!why.error && !b->options.is_reading) {
+    if (!why.error && has_process && !b->options.is_reading) {
         char path[CPUBIND_PLACE_SIZE] = "";
         why = cpubind_place_check(b, path);
         if (why.error && b->options.other_path)
             memcpy(b->options.other_path, path, sizeof path);
     }
-    if (!why.error && b->phase == CPUBIND_PHASE_NEW && b->task_dir_fd < 0)
+    if (!why.error && has_process && b->phase == CPUBIND_PHASE_NEW && b->task_dir_fd < 0)
         why = fault_of_gone(b);
     return why;
 }
@@ -236,37 +234,21 @@ static cpubind_linux_status status_of_open(cpubind_linux_fault why)
     return cpubind_record_status(why);
 }
 
-/* A binding of nothing yet, or NULL. The figures of memory, 16 KB, stay as they are: a command
- * that moves none is to start at once. */
-static cpubind_binding *make_binding(const cpubind_sys *sys)
+/* The figures of memory, 16 KB, stay as they are: a command that moves none is to start at
+ * once. */
+static cpubind_linux_status open_binding(const cpubind_bind_options *options,
+                                         const cpubind_sys *sys, cpubind_binding **out,
+                                         cpubind_linux_fault *fault)
 {
-    cpubind_binding *b = (cpubind_binding *)sys->malloc(sizeof *b);
-    if (!b)
-        return NULL;
-    memset(b, 0, offsetof(cpubind_binding, report.memory));
-    b->sys = sys;
-    b->root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
-    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = -1;
-    return b;
-}
-
-cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
-                                       const cpubind_sys *sys, cpubind_binding **out,
-                                       cpubind_linux_fault *fault)
-{
-    cpubind_binding *b;
+    const cpubind_sys *calls = sys ? sys : &cpubind_sys_real;
+    cpubind_binding *b = (cpubind_binding *)calls->malloc(sizeof *b);
     cpubind_linux_fault why;
-    if (!out)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "out", fault);
-    *out = NULL;
-    if (!options || options->pid < 1)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "pid", fault);
-    if (options->memory_limit < 0 || options->memory_time_ms < 0)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory_limit", fault);
-    sys = sys ? sys : &cpubind_sys_real;
-    b = make_binding(sys);
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
+    memset(b, 0, offsetof(cpubind_binding, report.memory));
+    b->sys = calls;
+    b->root = (cpubind_root){calls, -1, CPUBIND_REACH_ANYWHERE};
+    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = -1;
     b->options = *options;
     why = open_all(b);
     if (why.error) {
@@ -278,30 +260,26 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     return CPUBIND_LINUX_OK;
 }
 
-cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
-                                            cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
+                                       const cpubind_sys *sys, cpubind_binding **out,
+                                       cpubind_linux_fault *fault)
 {
-    cpubind_binding *b;
-    cpubind_linux_fault why;
     if (!out)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "out", fault);
     *out = NULL;
-    sys = sys ? sys : &cpubind_sys_real;
-    b = make_binding(sys);
-    if (!b)
-        return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    why = cpubind_root_live(&b->root, sys);
-    if (!why.error)
-        why = read_boot(b);
-    if (why.error) {
-        cpubind_bind_close(b);
-        return cpubind_linux_end(why.error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
-                                                     : CPUBIND_LINUX_ERR_OPEN,
-                                 why, fault);
-    }
-    cpubind_begin_record(b);
-    *out = b;
-    return CPUBIND_LINUX_OK;
+    if (!options || options->pid < 1)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "pid", fault);
+    if (options->memory_limit < 0 || options->memory_time_ms < 0)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory_limit", fault);
+    return open_binding(options, sys, out, fault);
+}
+
+cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
+                                            cpubind_linux_fault *fault)
+{
+    const cpubind_bind_options none = {.pid = 0};
+    *out = NULL;
+    return open_binding(&none, sys, out, fault);
 }
 
 void cpubind_bind_close(cpubind_binding *binding)

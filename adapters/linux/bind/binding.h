@@ -235,9 +235,6 @@ int cpubind_place_has_record(cpubind_root *root, int32_t pid);
  *   errors  EEXIST, "another user": the process lives, and has a record of that one */
 cpubind_linux_fault cpubind_place_check(cpubind_binding *b, char path[CPUBIND_PLACE_SIZE]);
 
-/* Removes the record file. */
-cpubind_linux_fault cpubind_remove_record(cpubind_binding *b);
-
 /* == The binding (binding.c) ================================================ */
 
 /* Whether a record file is there. */
@@ -579,8 +576,10 @@ void cpubind_shared_close(cpubind_binding *b);
 cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_entry *like,
                                        int32_t set);
 
-/* Whether a user is a process; whether its process lives. */
-int cpubind_shared_is_of(const cpubind_shared_user *user, int32_t pid, uint64_t start);
+/* Whether a user is a process of this namespace; whether its process lives, or may live in
+ * another one. */
+int cpubind_shared_is_of(const cpubind_binding *b, const cpubind_shared_user *user, int32_t pid,
+                         uint64_t start);
 int cpubind_shared_lives(cpubind_binding *b, const cpubind_shared_user *user);
 
 /* The last user of an entry that lives and is not this process; NULL without one. */

@@ -23,16 +23,23 @@ static cpubind_linux_fault fault_of_host(cpubind_linux_fault why)
         why.error, strcmp(why.what, "folder") == 0 ? why.what : "host.record", why.line};
 }
 
-int cpubind_shared_is_of(const cpubind_shared_user *user, int32_t pid, uint64_t start)
+/* Whether a user is known here by its number: doctor is the same everywhere. */
+static int is_of_space(const cpubind_binding *b, const cpubind_shared_user *user)
 {
-    return user->pid == pid && user->start == start;
+    return user->pid == CPUBIND_DOCTOR || cpubind_is_same_space(user->space, b->space);
+}
+
+int cpubind_shared_is_of(const cpubind_binding *b, const cpubind_shared_user *user, int32_t pid,
+                         uint64_t start)
+{
+    return user->pid == pid && user->start == start && is_of_space(b, user);
 }
 
 cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
                                              const cpubind_shared_entry *entry)
 {
     for (int32_t i = entry->n_user; i-- > 0;)
-        if (cpubind_shared_is_of(&entry->user[i], b->record.pid, b->record.start))
+        if (cpubind_shared_is_of(b, &entry->user[i], b->record.pid, b->record.start))
             return &entry->user[i];
     return NULL;
 }
@@ -156,7 +163,8 @@ void cpubind_shared_close(cpubind_binding *b)
 
 int cpubind_shared_lives(cpubind_binding *b, const cpubind_shared_user *user)
 {
-    return user->pid == CPUBIND_DOCTOR || !cpubind_has_ended(&b->root, user->pid, user->start);
+    return user->pid == CPUBIND_DOCTOR || !is_of_space(b, user) ||
+           !cpubind_has_ended(&b->root, user->pid, user->start);
 }
 
 const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
@@ -164,7 +172,7 @@ const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
                                                      int32_t pid, uint64_t start)
 {
     for (int32_t i = entry->n_user; i-- > 0;)
-        if (!cpubind_shared_is_of(&entry->user[i], pid, start) &&
+        if (!cpubind_shared_is_of(b, &entry->user[i], pid, start) &&
             cpubind_shared_lives(b, &entry->user[i]))
             return &entry->user[i];
     return NULL;
@@ -177,7 +185,7 @@ static void drop_old_users(cpubind_binding *b, cpubind_shared_entry *entry, int3
 {
     for (int32_t i = entry->n_user; i-- > 0;) {
         const cpubind_shared_user user = entry->user[i];
-        if (!cpubind_shared_is_of(&user, b->record.pid, b->record.start) &&
+        if (!cpubind_shared_is_of(b, &user, b->record.pid, b->record.start) &&
             cpubind_shared_lives(b, &user))
             continue;
         if (user.set != now || user.set == set)
@@ -189,7 +197,7 @@ cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_
                                        int32_t set)
 {
     const int32_t now = like->before;
-    const cpubind_shared_user user = {b->record.pid, b->record.start, set};
+    const cpubind_shared_user user = {b->record.pid, b->record.start, b->space, set};
     cpubind_shared_entry *entry;
     int32_t place;
     cpubind_linux_fault why = cpubind_shared_add(&b->shared.record, b->sys, like, &place);

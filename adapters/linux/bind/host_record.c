@@ -25,11 +25,15 @@ int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_e
     if (a->kind == CPUBIND_ITEM_IRQ || a->kind == CPUBIND_ITEM_WORKQUEUE ||
         a->kind == CPUBIND_ITEM_FILE)
         return cpubind_irq_compare(&a->id, &b->id);
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->id.index > b->id.index) - (a->id.index < b->id.index);
+    const uint64_t keys[][2] = {{(uint64_t)a->number, (uint64_t)b->number},
+                                {a->start, b->start},
+                                {a->space.pid, b->space.pid},
+                                {a->space.time, b->space.time},
+                                {(uint64_t)a->id.index, (uint64_t)b->id.index}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
 }
 
 static int order_of_entries(const void *a, const void *b)

@@ -13,7 +13,9 @@
  * LOCK   host.record.lock, held by one call of apply, restore or a watch from reading the file
  *        to the last change of an entry; waited for. The lock of a process is taken first.
  * DEAD   A user whose process has ended stays on record as long as an entry may still be where
- *        it was moved for that user; it does not count as a user otherwise.
+ *        it was moved for that user; it does not count as a user otherwise. Of one of another
+ *        pid or time namespace nobody knows here whether it has ended: it counts as one that
+ *        lives.
  */
 #ifndef CPUBIND_LINUX_HOST_RECORD_H
 #define CPUBIND_LINUX_HOST_RECORD_H
@@ -27,7 +29,8 @@
 typedef struct cpubind_shared_user {
     int32_t pid;
     uint64_t start;
-    int32_t set; /* what it gave */
+    cpubind_namespaces space; /* where these two were taken */
+    int32_t set;              /* what it gave */
 } cpubind_shared_user;
 
 /* In place of a pid: the user that cpubind doctor --fix is. It lives until it is restored. */
@@ -41,7 +44,8 @@ typedef struct cpubind_shared_entry {
     int32_t number;
     cpubind_irq_id id;
     int32_t pid;
-    uint64_t start; /* of the thread or the daemon: field 22 of its stat */
+    uint64_t start;           /* of the thread or the daemon: field 22 of its stat */
+    cpubind_namespaces space; /* where its numbers were taken */
     int32_t before;
     cpubind_shared_user *user;
     int32_t n_user, cap_user; /* at least one */
@@ -57,7 +61,8 @@ typedef struct cpubind_shared_record {
 
 void cpubind_shared_free(cpubind_shared_record *host);
 
-/* The order of entries: by kind; then interrupts by id, the others by number and start. */
+/* The order of entries: by kind; then what has a number of a process by that, its start and its
+ * namespaces, the others by id. */
 int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_entry *b);
 
 /* The place of the entry that compares equal, or -1. */

@@ -6,22 +6,25 @@
  *
  *     cpubind-host 3 VERSION                 the form's number; the cpubind that wrote it
  *     boot NAME                              /proc/sys/kernel/random/boot_id
- *     thread PID TID START LIST              a thread of a worker, its CPUs before
+ *     thread PID TID START LIST [SPACE]      a thread of a worker, its CPUs before
  *     irq N FUNCTION NAME INDEX LIST         an interrupt, its last number, its CPUs before
- *     uvb-thread PID TID START LIST          a thread of another process, its CPUs before
- *     kernel-thread PID START NAME LIST      a kernel thread of the driver, its CPUs before
+ *     uvb-thread PID TID START LIST [SPACE]  a thread of another process, its CPUs before
+ *     kernel-thread PID START NAME LIST [SPACE]
+ *                                            a kernel thread of the driver, its CPUs before
  *     workqueue NAME LIST                    a work queue of the driver, its CPUs before
  *     file NAME N =VALUE                     a setting of the host (knob.c), its value before
- *     ban PID START IRQ =ban|-               irqbalance leaves an interrupt alone: whether it
+ *     ban PID START IRQ =ban|- [SPACE]       irqbalance leaves an interrupt alone: whether it
  *                                            did so before
- *     user PID START LIST|=VALUE             of the line before: a process, what it gave
+ *     user PID START LIST|=VALUE [SPACE]     of the line before: a process, what it gave
  *     doctor LIST|=VALUE                     the same: what cpubind doctor gave
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
  * boot is there at most once; thread by TID, START, irq by FUNCTION, NAME, INDEX, uvb-thread by
  * TID, START, kernel-thread by PID, START, workqueue by NAME, file by NAME, N and ban by PID,
  * START, IRQ any number of times; at least one user or doctor follows each of these, the last
- * one last. Those of a setting or a ban have a VALUE, the others a LIST.
+ * one last. Those of a setting or a ban have a VALUE, the others a LIST. SPACE is two numbers:
+ * the inodes of the pid and the time namespace that PID, TID and START are of, 0 for the first
+ * one of the host; without it both are.
  */
 #include "binding.h"
 #include "lines.h"
@@ -42,11 +45,18 @@ static int boot(cpubind_lines *l, void *of)
     return cpubind_line_name(l, host->boot, sizeof host->boot);
 }
 
+static int space(cpubind_lines *l, cpubind_namespaces *of)
+{
+    const int is_first = l->out ? of->pid == 0 && of->time == 0 : l->at == l->end;
+    return is_first || (cpubind_line_big(l, &of->pid, 0) && cpubind_line_big(l, &of->time, 0));
+}
+
 static int thread(cpubind_lines *l, void *of)
 {
     cpubind_shared_entry *e = (cpubind_shared_entry *)of;
     return cpubind_line_id(l, &e->pid, 1) && cpubind_line_id(l, &e->number, 1) &&
-           cpubind_line_big(l, &e->start, 0) && cpubind_line_set(l, &e->before, 0);
+           cpubind_line_big(l, &e->start, 0) && cpubind_line_set(l, &e->before, 0) &&
+           space(l, &e->space);
 }
 
 static int irq(cpubind_lines *l, void *of)
@@ -70,7 +80,7 @@ static int kernel_thread(cpubind_lines *l, void *of)
         return 0;
     if (!l->out)
         e->pid = e->number;
-    return e->pid == e->number && workqueue(l, of);
+    return e->pid == e->number && workqueue(l, of) && space(l, &e->space);
 }
 
 static int file(cpubind_lines *l, void *of)
@@ -86,7 +96,8 @@ static int ban(cpubind_lines *l, void *of)
 {
     cpubind_shared_entry *e = (cpubind_shared_entry *)of;
     return cpubind_line_id(l, &e->number, 1) && cpubind_line_big(l, &e->start, 0) &&
-           cpubind_line_id(l, &e->id.index, 0) && cpubind_line_set(l, &e->before, 1);
+           cpubind_line_id(l, &e->id.index, 0) && cpubind_line_set(l, &e->before, 1) &&
+           space(l, &e->space);
 }
 
 /* The text, and the entry that a user is of. */
@@ -112,7 +123,7 @@ static int user(cpubind_lines *l, void *of)
 {
     cpubind_shared_user *u = (cpubind_shared_user *)of;
     return cpubind_line_id(l, &u->pid, 1) && cpubind_line_big(l, &u->start, 0) &&
-           cpubind_line_set(l, &u->set, 0) && is_of_entry(l, u->set);
+           cpubind_line_set(l, &u->set, 0) && is_of_entry(l, u->set) && space(l, &u->space);
 }
 
 static int doctor(cpubind_lines *l, void *of)

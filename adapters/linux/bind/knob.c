@@ -329,6 +329,9 @@ int cpubind_is_refusal(int error)
 cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                                        int32_t *number, int32_t *set)
 {
+    /* A number of another namespace is that of another process here. */
+    if (knobs[entry->kind].gone == ESRCH && !cpubind_is_same_space(entry->space, b->space))
+        return cpubind_fault_of(EREMOTE, "another namespace");
     return knobs[entry->kind].read(b, entry, number, set);
 }
 

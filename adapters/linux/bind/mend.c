@@ -127,7 +127,7 @@ static int is_refused(const cpubind_mend_item *item)
 /* == Making changes ========================================================= */
 
 /* What a change is about. Returns whether it is one that may be made. */
-static int find_entry(const cpubind_change *c, cpubind_shared_entry *of)
+static int find_entry(const cpubind_mend *m, const cpubind_change *c, cpubind_shared_entry *of)
 {
     *of = (cpubind_shared_entry){.kind = CPUBIND_ITEM_FILE};
     switch (c->kind) {
@@ -140,11 +140,13 @@ static int find_entry(const cpubind_change *c, cpubind_shared_entry *of)
         return 1;
     case CPUBIND_CHANGE_THREAD:
         *of = (cpubind_shared_entry){
-            .kind = CPUBIND_ITEM_THREAD, .number = c->tid, .pid = c->pid};
+            .kind = CPUBIND_ITEM_THREAD, .number = c->tid, .pid = c->pid, .space = m->b->space};
         return c->pid > 0 && c->tid > 0 && c->value;
     case CPUBIND_CHANGE_BAN:
-        *of = (cpubind_shared_entry){
-            .kind = CPUBIND_ITEM_BAN, .number = c->pid, .id.index = c->irq};
+        *of = (cpubind_shared_entry){.kind = CPUBIND_ITEM_BAN,
+                                     .number = c->pid,
+                                     .space = m->b->space,
+                                     .id.index = c->irq};
         return c->pid > 0 && c->irq >= 0;
     }
     return 0;
@@ -157,7 +159,7 @@ static cpubind_linux_fault find_move(cpubind_mend *m, const cpubind_change *c,
 {
     cpubind_cpu_sets *sets = &m->b->record.sets;
     const char *const value = c->kind == CPUBIND_CHANGE_BAN ? "ban" : c->value;
-    const int is_good = find_entry(c, &out->of);
+    const int is_good = find_entry(m, c, &out->of);
     const int is_value = out->of.kind == CPUBIND_ITEM_FILE || out->of.kind == CPUBIND_ITEM_BAN;
     cpubind_linux_fault why = {EINVAL, "argument", 0};
     if (is_good)
@@ -193,7 +195,8 @@ static cpubind_linux_fault find_binding(cpubind_mend *m, const cpubind_shared_en
         return why;
     thread = cpubind_record_find_thread(b->record.thread, b->record.n_thread, e->number);
     if (cpubind_process_is_alive(b) && thread) {
-        *process = (cpubind_shared_user){.pid = e->pid, .start = b->record.start};
+        *process =
+            (cpubind_shared_user){.pid = e->pid, .start = b->record.start, .space = b->space};
         text = cpubind_cpu_sets_text(&b->record.sets, thread->before);
         why = cpubind_cpu_sets_of_text(&m->b->record.sets, m->sys, text, (int32_t)strlen(text),
                                        before);

@@ -247,7 +247,7 @@ static void use_host_record(cpubind_binding *b)
         const cpubind_shared_user *user = cpubind_shared_last_other(b, e, r->pid, r->start);
         if (!user)
             user = cpubind_shared_own_user(b, e);
-        if (user && e->pid == r->pid &&
+        if (user && e->pid == r->pid && cpubind_is_same_space(e->space, b->space) &&
             !cpubind_record_add_placed(r, b->sys, user->set).error &&
             !cpubind_record_add_thread(r, b->sys, e->number, user->set).error)
             r->thread[cpubind_record_thread_place(r->thread, r->n_thread, e->number)].before =
@@ -276,7 +276,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     if (why.error || !cpubind_is_recorded(b)) {
         if (!why.error) { /* removes what killed processes have left, too */
             restore_host(b);
-            why = cpubind_remove_record(b);
+            why = cpubind_record_remove(b->file);
         }
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
@@ -295,7 +295,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
                                      ? CPUBIND_LINUX_ERR_BIRTHS
                                      : CPUBIND_LINUX_ERR_UNDONE,
                                  b->first_failure, fault);
-    why = cpubind_remove_record(b);
+    why = cpubind_record_remove(b->file);
     if (!why.error)
         b->phase = CPUBIND_PHASE_DROPPED;
     return cpubind_linux_end(cpubind_record_status(why), why, fault);

@@ -48,14 +48,15 @@ typedef struct leaver {
 
 static int is_leaving(const leaver *l, const cpubind_shared_user *user)
 {
-    return cpubind_shared_is_of(user, l->pid, l->start) || !cpubind_shared_lives(l->b, user);
+    return cpubind_shared_is_of(l->b, user, l->pid, l->start) ||
+           !cpubind_shared_lives(l->b, user);
 }
 
 /* Whether an entry is to be given back: by the process, or with pid 0 by one that has ended. */
 static int has_leaver(const leaver *l, const cpubind_shared_entry *entry)
 {
     for (int32_t i = 0; i < entry->n_user; i++)
-        if (l->pid ? cpubind_shared_is_of(&entry->user[i], l->pid, l->start)
+        if (l->pid ? cpubind_shared_is_of(l->b, &entry->user[i], l->pid, l->start)
                    : is_leaving(l, &entry->user[i]))
             return 1;
     return 0;
@@ -160,8 +161,10 @@ int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id)
     const leaver l = {b, b->record.pid, b->record.start};
     const cpubind_shared_record *host = &b->shared.record;
     const cpubind_shared_entry like = {.kind = CPUBIND_ITEM_IRQ, .id = *id};
-    cpubind_shared_entry ban = {
-        .kind = CPUBIND_ITEM_BAN, .number = b->daemon.pid, .start = b->daemon.start};
+    cpubind_shared_entry ban = {.kind = CPUBIND_ITEM_BAN,
+                                .number = b->daemon.pid,
+                                .start = b->daemon.start,
+                                .space = b->space};
     int32_t place = cpubind_shared_find(host, &like);
     if (place < 0)
         return 1;
