@@ -473,7 +473,7 @@ static int read_bytes(const char *text, int64_t *out)
 static int read_limit(const api_reading *r, const char *text)
 {
     if (!read_bytes(text, &r->options->memory_limit))
-        return wrong(r, "--memory-limit is not a number of bytes, such as 200G", text);
+        return wrong(r, "memory-limit is not a number of bytes, such as 200G", text);
     return 1;
 }
 
@@ -641,14 +641,14 @@ static int read_watch(const api_reading *r, const char *text)
 static int read_only(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
-    return add_word(r, text, o->only, &o->n_only, API_MAX_NAMES, "there are too many --only");
+    return add_word(r, text, o->only, &o->n_only, API_MAX_NAMES, "there are too many of only");
 }
 
 static int read_except(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     return add_word(r, text, o->except, &o->n_except, API_MAX_NAMES,
-                    "there are too many --except");
+                    "there are too many of except");
 }
 
 /* The longest path of a socket: sun_path of unix(7), without the NUL. */
@@ -658,7 +658,7 @@ static int read_socket(const api_reading *r, const char *text)
 {
     const int is_none = strcmp(text, "none") == 0;
     if (!is_none && (text[0] != '/' || strlen(text) > MAX_SOCKET_PATH))
-        return wrong(r, "--socket is neither none nor an absolute path of 107 bytes at most",
+        return wrong(r, "socket is neither none nor an absolute path of 107 bytes at most",
                      text);
     r->options->socket = is_none ? NULL : text;
     return 1;
@@ -668,7 +668,7 @@ static int read_textfile(const api_reading *r, const char *text)
 {
     const size_t n = strlen(text);
     if (text[0] != '/' || n < sizeof "/.prom" || strcmp(text + n - 5, ".prom") != 0)
-        return wrong(r, "--textfile is not an absolute path that ends in .prom", text);
+        return wrong(r, "textfile is not an absolute path that ends in .prom", text);
     r->options->textfile = text;
     return 1;
 }

@@ -168,7 +168,7 @@ static int add_other_command(enum api_command command, const char *word, api_tex
     return 0;
 }
 
-/* Adds how the device is named that an option is the name of: "--npu0". Returns 0 for any other
+/* Adds how the device is named that an option is the name of: --npu0. Returns 0 for any other
  * option. */
 static int add_device(enum api_command command, const char *word, api_text *why)
 {

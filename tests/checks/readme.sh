@@ -349,6 +349,19 @@ no_irq_words_are_named() {
         grep -v no_role | are_named adapters/cli/MESSAGES.md 2 '`WORD`'
 }
 
+# Of command_line.c the words that people look for are left out, and are in its tables alone.
+sentences_name_options() {
+    {
+        grep -ohE '^- `[^`]*' adapters/cli/COMMANDS.md adapters/sqlite/FIXTURE.md adapters/measure/OPTIONS.md
+        echo '--additional-config --banirq --cap-add --cpu-bind --gpu-bind --gpus-per-task --interleave --mem-bind'
+        echo '--membind --no-numa-bind --physcpubind --remove-args --security-opt --update-kernel'
+    } | grep -oE -e '--[a-z-]+' | sort -u >"$out/options"
+    cat adapters/api/*.c adapters/cli/*.c adapters/words/*.c adapters/doctor/*.c adapters/plan/*.c adapters/model/*.c \
+        adapters/text/*.c adapters/pci/*.c adapters/ascend/*.c | grep -vE '^ *\{"-' | grep -oE '"([^"\\]|\\.)*"' |
+        grep -oE -e '--[a-z][a-z-]+' | sort -u >"$out/named"
+    [ "$(wc -l <"$out/named")" -ge 50 ] && ! comm -13 "$out/options" "$out/named" | grep .
+}
+
 # The command contains each sentence of the tables of MESSAGES.md; "..." is a part that varies.
 sentences_are_those_of_the_command() {
     grep '^|' adapters/cli/MESSAGES.md | grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' |
@@ -463,6 +476,7 @@ check "the pages name every error and warning code" warnings_are_named
 check "every key of the service is named" keys_are_named
 check "every check of doctor is named" doctor_words_are_named
 check "the sentences of MESSAGES.md are those of the command" sentences_are_those_of_the_command
+check "what sentences of the command call an option is one, or another program's" sentences_name_options
 check "the page of messages names every code of a warning" codes_are_named
 check "every reason why no interrupt is bound is named" no_irq_words_are_named
 check "README.md has 200 lines at most, and the two commands on its first screen" readme_is_short
