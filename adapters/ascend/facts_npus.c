@@ -256,9 +256,9 @@ static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo
         for (int32_t i = 0; i < topo->n_row; i++) {
             if (!is_row_of(topo, &topo->row[i], f->device[d]))
                 continue;
-            f->device[d]->cpu = topo->cpu + topo->row[i].first;
-            f->device[d]->n_cpu = topo->row[i].count;
-            f->has_affinity |= topo->row[i].count > 0;
+            f->device[d]->cpu = topo->row[i].cpu;
+            f->device[d]->n_cpu = topo->row[i].n_cpu;
+            f->has_affinity |= topo->row[i].n_cpu > 0;
         }
     }
     return CPUBIND_PROBLEM_NONE;

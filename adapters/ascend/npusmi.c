@@ -222,7 +222,7 @@ static cpubind_npusmi_affinity *find_row(cpubind_npusmi_topo *topo, int32_t id)
 static int lacks_row(const cpubind_npusmi_topo *topo)
 {
     for (int32_t i = 0; i < topo->n_row; i++)
-        if (topo->row[i].first < 0)
+        if (topo->row[i].n_cpu < 0)
             return 1;
     return 0;
 }
@@ -240,7 +240,7 @@ static int read_labels(reading *r, cpubind_npusmi_topo *topo)
         return 1;
     }
     for (int32_t i = 0; i < h->n; i++) {
-        cpubind_npusmi_affinity row = {-1, -1, 0};
+        cpubind_npusmi_affinity row = {-1, NULL, -1};
         const cursor name = h->title[i].name;
         const char kind = cursor_lower(cpubind_priv_table_label(name, &row.id));
         const cpubind_npusmi_label label =
@@ -266,28 +266,24 @@ static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
     const char kind = cursor_lower(cpubind_priv_table_label(label, &id));
     cpubind_npusmi_affinity *row = find_row(topo, id);
     cpubind_int_list list = {NULL, 0, 0};
-    cpubind_text_fault fault;
-    const char *text = r->t.all.text + cpus.at;
-    const int32_t len = table_is_none(cpus) ? 0 : cpus.end - cpus.at;
-    cpubind_text_status status;
+    cpubind_text_fault fault = {0, "the arena is too small"};
+    cpubind_text_status status = CPUBIND_TEXT_ERR_SPACE;
     if (kind == 'i')
         return 1;
     if (!row || (kind == 'h') != (topo->label == CPUBIND_NPUSMI_LABEL_PHY))
         return fail_at(r, label.at, "the header does not have the label of this row");
-    if (row->first >= 0)
+    if (row->n_cpu >= 0)
         return fail_at(r, label.at, "a row occurs twice");
-    status = cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, &fault);
-    if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
+    list.out = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS, &list.cap);
+    if (list.out)
+        status = cpubind_cpulist_parse(r->t.all.text + cpus.at,
+                                       table_is_none(cpus) ? 0 : cursor_len(&cpus),
+                                       CPUBIND_MAX_CPUS, &list, &fault);
+    if (status != CPUBIND_TEXT_OK)
         return (int)cpubind_priv_table_fail(&r->t, status, cpus.at + fault.offset, fault.what);
-    if (list.n > 0) {
-        if (!CURSOR_MORE(&r->t.all, r->arena, topo->cpu, topo->n_cpu, list.n))
-            return 0;
-        list = (cpubind_int_list){topo->cpu + topo->n_cpu, list.n, 0};
-        (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, NULL);
-    }
-    row->first = topo->n_cpu;
-    row->count = list.n;
-    topo->n_cpu += list.n;
+    cpubind_arena_cut(r->arena, list.out + list.n);
+    row->cpu = list.out;
+    row->n_cpu = list.n;
     r->t.is_full = !lacks_row(topo);
     return 1;
 }
@@ -300,7 +296,7 @@ static int check_topo(reading *r, const cpubind_npusmi_topo *topo)
     if (!is_right(r))
         return 0;
     for (int32_t i = 0; i < topo->n_row; i++)
-        has_any |= topo->row[i].first >= 0;
+        has_any |= topo->row[i].n_cpu >= 0;
     if (!has_any)
         return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->t.of.len,
                                             r->t.n_head ? "the table has no row"
@@ -309,7 +305,7 @@ static int check_topo(reading *r, const cpubind_npusmi_topo *topo)
         int32_t id = -1;
         if (!cpubind_priv_table_label(h->title[i].name, &id) || topo->row[k].id != id)
             continue;
-        if (topo->row[k++].first < 0)
+        if (topo->row[k++].n_cpu < 0)
             return fail_at(r, h->title[i].name.at, "a label of the header has no row");
     }
     return 1;

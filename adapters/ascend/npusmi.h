@@ -98,16 +98,14 @@ typedef enum cpubind_npusmi_label {
 } cpubind_npusmi_label;
 
 typedef struct cpubind_npusmi_affinity {
-    int32_t id;    /* the number in the label */
-    int32_t first; /* its CPUs: cpu[first] .. cpu[first + count - 1], strictly ascending */
-    int32_t count; /* 0 without a CPU Affinity column, or when its cell is empty or NA */
+    int32_t id;         /* the number in the label */
+    const int32_t *cpu; /* strictly ascending */
+    int32_t n_cpu;      /* 0 without a CPU Affinity column, or when its cell is empty or NA */
 } cpubind_npusmi_affinity;
 
 typedef struct cpubind_npusmi_topo {
     cpubind_npusmi_affinity *row; /* of NPUs, in the order of the header */
-    int32_t *cpu;                 /* CPU ids of all rows */
     int32_t n_row;
-    int32_t n_cpu;
     cpubind_npusmi_label label; /* the same for all rows */
     int32_t has_affinity;       /* 1 when the table has a CPU Affinity column, else 0 */
     cpubind_piece unknown;

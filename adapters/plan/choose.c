@@ -38,24 +38,17 @@ const char *cpubind_together_word(cpubind_together together)
                                                              : CPUBIND_TOGETHER_UNKNOWN];
 }
 
-/* The index of a node among those with CPUs; n_node: it has none. */
-static int32_t index_of(const cpubind_topology *host, int32_t node)
-{
-    int32_t i = 0;
-    while (i < host->n_node && host->node_id[i] != node)
-        i++;
-    return i;
-}
-
 /* Whether two nodes are on one socket, as cpubind.h has it: by the sockets, else by how far
  * they are apart. */
-static int is_one_socket(const cpubind_topology *host, int32_t a, int32_t b)
+static int is_one_socket(const cpubind_facts *f, int32_t a, int32_t b)
 {
-    const int32_t n = host->n_node, i = index_of(host, a), k = index_of(host, b);
-    if (i == n || k == n)
+    const int32_t i = cpubind_facts_node(f, a), k = cpubind_facts_node(f, b);
+    const cpubind_topology *host = &f->host;
+    if (i < 0 || k < 0)
         return 0;
-    return host->socket ? host->socket[i] == host->socket[k]
-                        : host->distance && host->distance[i * n + k] < CPUBIND_FAR_DISTANCE;
+    return host->socket
+               ? host->socket[i] == host->socket[k]
+               : host->distance && host->distance[i * f->n_node + k] < CPUBIND_FAR_DISTANCE;
 }
 
 static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
@@ -74,8 +67,8 @@ static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
     case CPUBIND_NEARNESS_NODE:
         return CPUBIND_TOGETHER_NODE;
     case CPUBIND_NEARNESS_SYS:
-        return is_one_socket(&c->facts->host, one->node, other->node) ? CPUBIND_TOGETHER_SOCKET
-                                                                      : CPUBIND_TOGETHER_HOST;
+        return is_one_socket(c->facts, one->node, other->node) ? CPUBIND_TOGETHER_SOCKET
+                                                               : CPUBIND_TOGETHER_HOST;
     default:
         return CPUBIND_TOGETHER_UNKNOWN;
     }

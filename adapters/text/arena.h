@@ -80,7 +80,7 @@ static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
  * it in one call, and cpubind_arena_cut gives back what it did not need. */
 static inline int32_t *cpubind_arena_open(cpubind_arena *arena, int32_t most, int32_t *cap)
 {
-    const size_t start = arena->used + CPUBIND_ARENA_GAP + 15u;
+    const size_t start = (arena->used + CPUBIND_ARENA_GAP + 15u) & ~(size_t)15u;
     const size_t n = start < arena->size ? (arena->size - start) / sizeof(int32_t) : 0;
     *cap = n < (size_t)most ? (int32_t)n : most;
     return cpubind_arena_ints(arena, *cap);

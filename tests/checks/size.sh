@@ -22,9 +22,9 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           3617    1700
 adapters/model          3615    1400
-adapters/ascend         5795    2500
+adapters/ascend         5789    2500
 adapters/pci            1360    1300
-adapters/plan           3034    1200
+adapters/plan           3029    1200
 adapters/linux         12928    9500
 adapters/host           4429    3300
 adapters/service        1867    1500
