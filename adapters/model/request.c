@@ -115,35 +115,49 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
            !cpubind_priv_request_fault(b);
 }
 
+#define CPUBIND_X(name, word) word,
+static const char *const origins[] = {CPUBIND_ORIGIN_LIST(CPUBIND_X)};
+static const char *const rules_words[] = {CPUBIND_RULES_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+
+const char *cpubind_origin_word(cpubind_origin origin)
+{
+    return (size_t)origin < CPUBIND_ORIGIN_COUNT ? origins[origin] : "?";
+}
+
+const char *cpubind_rules_word(cpubind_rules rules)
+{
+    return (size_t)rules < CPUBIND_RULES_COUNT ? rules_words[rules] : "?";
+}
+
 /* Whether a text is this word. */
 static int is_word(const char *text, int32_t len, const char *word)
 {
     return strlen(word) == (size_t)len && memcmp(text, word, (size_t)len) == 0;
 }
 
-/* Finds the value of a variable of the environment. An empty one counts as not set. */
-static int find_variable(const cpubind_source *source, const char *name, cpubind_input *env,
-                         cpubind_piece *word)
+/* The number of the word that a variable of the environment has, among n; n: it is none of
+ * them. An empty variable counts as not set. */
+static int find_word(const cpubind_source *source, const char *name, const char *const *words,
+                     int n, int without)
 {
-    *env = source->read(source->ctx, INPUT_ENV);
-    return facts_is_present(*env) &&
-           cpubind_env_find(env->data, env->len, name, word) == CPUBIND_TEXT_OK &&
-           word->len > 0;
+    const cpubind_input env = source->read(source->ctx, INPUT_ENV);
+    cpubind_piece word;
+    int i = 0;
+    if (!facts_is_present(env) ||
+        cpubind_env_find(env.data, env.len, name, &word) != CPUBIND_TEXT_OK || word.len == 0)
+        return without;
+    while (i < n && !is_word(env.data + word.at, word.len, words[i]))
+        i++;
+    return i;
 }
 
 cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_request *request)
 {
-    cpubind_piece word;
-    cpubind_input env;
-    int rules = 0;
-    if (request->has_rules)
-        return request->rules;
-    if (!find_variable(source, "CPUBIND_RULES", &env, &word))
-        return request->rules;
-    while (rules < CPUBIND_RULES_COUNT &&
-           !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
-        rules++;
-    return (cpubind_rules)rules;
+    return request->has_rules
+               ? request->rules
+               : (cpubind_rules)find_word(source, "CPUBIND_RULES", rules_words,
+                                          CPUBIND_RULES_COUNT, (int)request->rules);
 }
 
 cpubind_problem_code cpubind_priv_read_rules(facts_reader *r)
@@ -156,14 +170,11 @@ cpubind_problem_code cpubind_priv_read_rules(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     f->rules = cpubind_rules_asked(r->source, q);
-    if (f->rules == CPUBIND_RULES_COUNT) {
-        cpubind_piece word = {0, 0};
-        (void)find_variable(r->source, "CPUBIND_RULES", &env, &word);
-        f->rules = CPUBIND_RULES_DEFAULT;
-        return facts_fail_input(r, INPUT_ENV, env, word.at,
-                                "CPUBIND_RULES is neither reference nor near");
-    }
-    return CPUBIND_PROBLEM_NONE;
+    if (f->rules < CPUBIND_RULES_COUNT)
+        return CPUBIND_PROBLEM_NONE;
+    f->rules = CPUBIND_RULES_DEFAULT;
+    return facts_fail_variable(r, "CPUBIND_RULES",
+                               "CPUBIND_RULES is neither reference nor near");
 }
 
 cpubind_problem_code cpubind_priv_check_strategy(facts_reader *r)
@@ -181,17 +192,10 @@ cpubind_problem_code cpubind_priv_check_strategy(facts_reader *r)
 cpubind_origin cpubind_origin_asked(const cpubind_source *source,
                                     const cpubind_request *request)
 {
-    cpubind_piece word;
-    cpubind_input env;
-    int origin = 0;
-    if (request->origin != CPUBIND_ORIGIN_AUTO)
-        return request->origin;
-    if (!find_variable(source, "CPUBIND_FACTS", &env, &word))
-        return CPUBIND_ORIGIN_AUTO;
-    while (origin < CPUBIND_ORIGIN_COUNT &&
-           !is_word(env.data + word.at, word.len, cpubind_origin_word((cpubind_origin)origin)))
-        origin++;
-    return (cpubind_origin)origin;
+    return request->origin != CPUBIND_ORIGIN_AUTO
+               ? request->origin
+               : (cpubind_origin)find_word(source, "CPUBIND_FACTS", origins,
+                                           CPUBIND_ORIGIN_COUNT, CPUBIND_ORIGIN_AUTO);
 }
 
 cpubind_problem_code cpubind_priv_read_origin(facts_reader *r)
@@ -199,6 +203,6 @@ cpubind_problem_code cpubind_priv_read_origin(facts_reader *r)
     r->request->origin = cpubind_origin_asked(r->source, r->request);
     if (r->request->origin < CPUBIND_ORIGIN_COUNT)
         return CPUBIND_PROBLEM_NONE;
-    return facts_fail_input(r, INPUT_ENV, r->source->read(r->source->ctx, INPUT_ENV), 0,
-                            "CPUBIND_FACTS is neither auto, driver nor npu-smi");
+    return facts_fail_variable(r, "CPUBIND_FACTS",
+                               "CPUBIND_FACTS is neither auto, driver nor npu-smi");
 }

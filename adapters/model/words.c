@@ -56,23 +56,11 @@ const char *cpubind_warning_code(cpubind_warning warning)
 
 #define CPUBIND_X(name, word) word,
 static const char *const scopes[] = {CPUBIND_SCOPE_LIST(CPUBIND_X) "per_npu"};
-static const char *const origins[] = {CPUBIND_ORIGIN_LIST(CPUBIND_X)};
-static const char *const rules_words[] = {CPUBIND_RULES_LIST(CPUBIND_X)};
 #undef CPUBIND_X
 
 const char *cpubind_scope_word(cpubind_scope scope)
 {
     return (size_t)scope < sizeof scopes / sizeof scopes[0] ? scopes[scope] : "?";
-}
-
-const char *cpubind_origin_word(cpubind_origin origin)
-{
-    return (size_t)origin < CPUBIND_ORIGIN_COUNT ? origins[origin] : "?";
-}
-
-const char *cpubind_rules_word(cpubind_rules rules)
-{
-    return (size_t)rules < CPUBIND_RULES_COUNT ? rules_words[rules] : "?";
 }
 
 void cpubind_problem_clear(cpubind_problem *problem)

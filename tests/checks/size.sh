@@ -21,7 +21,7 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3617    1700
-adapters/model          3615    1400
+adapters/model          3605    1400
 adapters/ascend         5789    2500
 adapters/pci            1360    1300
 adapters/plan           3029    1200
