@@ -907,7 +907,7 @@ const api_option api_option_rows[] = {
          "which of --processes this one is, from 0 on; with --numa-bind its rank"),
     WORD("reach", "WHERE", PLAN, 0, API_PLAN | API_CASE | CALLS, reaches, request.reach,
          "near: how far a pool may be from its device. socket: on the nearest nodes of its "
-         "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
+         "socket (default). home: near it alone; the others stay idle. host: none stays idle"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
          "CPUs for N workers that drive no device, or for one a node: whole cores that the "
          "plan of the devices leaves"),

@@ -1,8 +1,8 @@
 /* ascend_reader.h - private to this folder: the state of one reading of NPUs
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c and driver_reader.h
- * alone.
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c and
+ * driver_reader.h alone.
  */
 #ifndef CPUBIND_ASCEND_ASCEND_READER_H
 #define CPUBIND_ASCEND_ASCEND_READER_H

@@ -10,8 +10,8 @@
  *              its number is in msi_irqs of the device's PCI function. One device a function,
  *              or two on a 300I Duo. Container runtimes hide /proc/interrupts; the kernel shows
  *              the same names as folders of /proc/irq/<number>. The driver's own files of a
- *              function (dev_id, davinci_dev_num, devdrv_sysfs_bdf_to_devid) are not asked: root
- *              alone may read them, so that a plan would depend on who makes it.
+ *              function (dev_id, davinci_dev_num, devdrv_sysfs_bdf_to_devid) are not asked:
+ *              root alone may read them, so that a plan would depend on who makes it.
  *   logic ids  the driver numbers the devices that a process may open, by ascending udevid.
  *              The udevid is the minor number of a device node; the number in its name may be
  *              another one. For root, the own table of namespace_node says the same once more.

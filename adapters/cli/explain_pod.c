@@ -170,14 +170,15 @@ static words_value *explain_worker(const explaining *e, const cpubind_status_wor
     add_place(&place, own, d);
     words_add(text, words_text(may.text));
     words_add(text, words_text(place.text));
-    return words_make(
-        "pid:i program:s pod:v device:v place:s allowed:v claimed:v pool:v shared_with:v text:v "
-        "kubelet:v why:v why_error:w beside:v",
-        (int)w->pid, w->program, cli_pod_json(&w->pod), name_of(d),
-        cpubind_place_word(own->place), words_list(w->allowed.cpu, w->allowed.n),
-        words_list(w->claimed.cpu, w->claimed.n), words_list(d->pool.cpu, d->pool.n), shared,
-        text, cli_kubelet_json(e->s, &e->kubelet, w, d), explain_device(e->s, d, &why),
-        why.text, find_beside(e->s, d));
+    return words_make("pid:i program:s pod:v device:v place:s allowed:v claimed:v pool:v "
+                      "shared_with:v text:v "
+                      "kubelet:v why:v why_error:w beside:v",
+                      (int)w->pid, w->program, cli_pod_json(&w->pod), name_of(d),
+                      cpubind_place_word(own->place), words_list(w->allowed.cpu, w->allowed.n),
+                      words_list(w->claimed.cpu, w->claimed.n),
+                      words_list(d->pool.cpu, d->pool.n), shared, text,
+                      cli_kubelet_json(e->s, &e->kubelet, w, d), explain_device(e->s, d, &why),
+                      why.text, find_beside(e->s, d));
 }
 
 static void explain_workers(explaining *e)
