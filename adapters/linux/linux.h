@@ -46,10 +46,7 @@ typedef struct cpubind_linux_fault {
     int32_t line;     /* of a damaged record, from 1: `what` was expected there; else 0 */
 } cpubind_linux_fault;
 
-/* "ERR_OPEN", or "?" for a number that is no code. Static storage. */
-const char *cpubind_linux_status_name(cpubind_linux_status status);
-
-/* One English sentence without a full stop. Static storage. */
+/* One English sentence without a full stop; "?" for a number that is no code. Static storage. */
 const char *cpubind_linux_status_text(cpubind_linux_status status);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ adapters/model          3605    1400
 adapters/ascend         5789    2500
 adapters/pci            1360    1300
 adapters/plan           3029    1200
-adapters/linux         12928    9500
+adapters/linux         12903    9500
 adapters/host           4429    3300
 adapters/service        1867    1500
 adapters/sqlite          953     600

@@ -162,9 +162,6 @@ cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fau
     cpubind_linux_fault why = cpubind_no_fault;
     if (group->events_fd < 0)
         why = cpubind_proc_events_open(group->sys, 0, &group->events_fd);
-    group->is_changed = 1;
-    for (int32_t i = 0; i < group->n; i++)
-        cpubind_look_at_all(group->member[i].binding);
     return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
                              fault);
 }

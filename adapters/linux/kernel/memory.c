@@ -16,7 +16,7 @@
 #include "../../text/procfs.h"
 
 /* Modes of set_mempolicy(2), with the numbers of the kernel. */
-enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1, MODE_BIND = 2 };
+enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1 };
 
 /* A mask of nodes. */
 #define MASK_BITS  ((int32_t)(8 * sizeof(unsigned long)))
@@ -224,15 +224,6 @@ cpubind_linux_fault cpubind_memory_survey(cpubind_root *root, int32_t pid, cpubi
 
 /* == Where new pages come from ============================================== */
 
-/* Sets the bit of a node in a mask and returns the `maxnode` to pass when no higher bit is set.
- * set_mempolicy ignores the last bit of `maxnode` (always has), so it is one more than the
- * node + 1. */
-static unsigned long set_node(int32_t node, unsigned long *mask)
-{
-    mask[node / MASK_BITS] |= 1ul << node % MASK_BITS;
-    return (unsigned long)node + 2;
-}
-
 static cpubind_linux_fault set_policy(const cpubind_sys *sys, int mode,
                                       const unsigned long *mask, unsigned long n_bit)
 {
@@ -241,23 +232,14 @@ static cpubind_linux_fault set_policy(const cpubind_sys *sys, int mode,
     return result < 0 ? cpubind_fault_errno("set_mempolicy") : cpubind_no_fault;
 }
 
-static cpubind_linux_fault set_one_node(cpubind_root *root, int mode, int32_t node)
+cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node)
 {
     unsigned long mask[MASK_WORDS] = {0};
     if (node < 0 || node >= CPUBIND_MAX_NODES)
         return cpubind_fault_of(EINVAL, "set_mempolicy");
-    const unsigned long n_bit = set_node(node, mask);
-    return set_policy(root->sys, mode, mask, n_bit);
-}
-
-cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node)
-{
-    return set_one_node(root, MODE_PREFERRED, node);
-}
-
-cpubind_linux_fault cpubind_memory_take_only(cpubind_root *root, int32_t node)
-{
-    return set_one_node(root, MODE_BIND, node);
+    mask[node / MASK_BITS] |= 1ul << node % MASK_BITS;
+    /* The kernel ignores the last bit of the number (always has): it is one more. */
+    return set_policy(root->sys, MODE_PREFERRED, mask, (unsigned long)node + 2);
 }
 
 cpubind_linux_fault cpubind_memory_prefer_none(cpubind_root *root)

@@ -84,9 +84,6 @@ void cpubind_memory_look(cpubind_root *root, cpubind_memory_move *move);
  *   errors  "set_mempolicy" */
 cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node);
 
-/* The same with MPOL_BIND, for the calling thread: from the node, and from no other. */
-cpubind_linux_fault cpubind_memory_take_only(cpubind_root *root, int32_t node);
-
 /* Undoes cpubind_memory_prefer: MPOL_DEFAULT. */
 cpubind_linux_fault cpubind_memory_prefer_none(cpubind_root *root);
 
