@@ -113,21 +113,16 @@ void cli_progress(const api_options *options, const char *text);
 
 /* == Output ================================================================= */
 
-struct cli_replay_result;
-
-/* One format of plan or of replay: its word, a clause for --help, and the functions that print
- * it to stdout and return 0 without memory. The first row of a list is the usual one; a row
- * without a word ends it. */
+/* One format of a command: its word, and a clause for --help. The first row of a list is the
+ * usual one; a row without a word ends it. */
 typedef struct cli_format {
     const char *word;
     const char *what;
     int is_json; /* the same as --json: errors are JSON too */
-    int (*replay)(const struct cli_replay_result *result, const api_options *options);
 } cli_format;
 
 /* The formats of a command; NULL: it has none. */
 const cli_format *cli_formats_of(enum api_command command);
-extern const cli_format cli_replay_formats[];
 
 /* A text for a stream: with the columns and the colours of its terminal. */
 api_out cli_out_for(FILE *out);

@@ -247,13 +247,18 @@ static int print_json(const cli_replay_result *result, const api_options *option
                            result->seconds, failures));
 }
 
-const cli_format cli_replay_formats[] = {
-    {"text", "what differs, and a line that counts (default)", 0, print_text},
-    {"tap", "the Test Anything Protocol, version 13", 0, print_tap},
-    {"junit", "XML for the reports of CI servers", 0, print_junit},
-    {"json", "one JSON object, the same as --json", 1, print_json},
-    {0},
-};
+/* Prints what was found, in the format of that word. Returns 0 without memory. */
+static int print(const cli_replay_result *result, const api_options *options)
+{
+    static const struct {
+        const char *word;
+        int (*print)(const cli_replay_result *result, const api_options *options);
+    } format[] = {{"tap", print_tap}, {"junit", print_junit}, {"json", print_json}};
+    for (size_t i = 0; i < sizeof format / sizeof *format; i++)
+        if (strcmp(options->format->word, format[i].word) == 0)
+            return format[i].print(result, options);
+    return print_text(result, options);
+}
 
 /* == The replay ============================================================= */
 
@@ -401,8 +406,7 @@ static int run(replay *r)
     replay_all(r);
     result = (cli_replay_result){r->host, r->n_host, count(r->host, r->n_host),
                                  seconds_now() - start};
-    return r->options->format->replay(&result, r->options) ? exit_of(result.tally)
-                                                           : cli_no_memory();
+    return print(&result, r->options) ? exit_of(result.tally) : cli_no_memory();
 }
 
 int cli_replay(int argc, char **argv)

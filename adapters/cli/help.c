@@ -276,18 +276,25 @@ const cli_help *cli_help_of(enum api_command command)
 const cli_format *cli_formats_of(enum api_command command)
 {
     static const cli_format topo[] = {
-        {"text", "the devices, and what is near each (default)", 0, NULL},
-        {"json", "one JSON object, the same as --json", 1, NULL},
-        {"slurm", "lines of gres.conf, with File= and Cores=", 0, NULL},
+        {"text", "the devices, and what is near each (default)", 0},
+        {"json", "one JSON object, the same as --json", 1},
+        {"slurm", "lines of gres.conf, with File= and Cores=", 0},
+        {0},
+    };
+    static const cli_format replay[] = {
+        {"text", "what differs, and a line that counts (default)", 0},
+        {"tap", "the Test Anything Protocol, version 13", 0},
+        {"junit", "XML for the reports of CI servers", 0},
+        {"json", "one JSON object, the same as --json", 1},
         {0},
     };
     static cli_format plan[MAX_FORMATS]; /* those of adapters/api */
     for (int i = 0; command == API_PLAN && i < MAX_FORMATS - 1 && api_formats[i].word; i++)
-        plan[i] = (cli_format){api_formats[i].word, api_formats[i].what, api_formats[i].is_json,
-                               NULL};
+        plan[i] =
+            (cli_format){api_formats[i].word, api_formats[i].what, api_formats[i].is_json};
     return command == API_PLAN     ? plan
            : command == API_TOPO   ? topo
-           : command == API_REPLAY ? cli_replay_formats
+           : command == API_REPLAY ? replay
                                    : NULL;
 }
 
