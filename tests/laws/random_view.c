@@ -26,11 +26,11 @@ typedef struct shared_options {
     cpubind_overlap overlap;
     int32_t is_auto_strategy;
     cpubind_strategy strategy;
-    int32_t is_mixed; /* --facts differs between the views */
+    int32_t is_mixed; /* facts differ between the views */
     cpubind_origin origin;
     int32_t excludes; /* the first CPU of each node is excluded */
-    int32_t has_type; /* --device-type */
-    int32_t total;    /* --total */
+    int32_t has_type; /* device-type */
+    int32_t total;    /* total */
     cpubind_rules rules;
     int32_t keep_each, keep;   /* --keep N; --keep CPU, or -1 */
     int32_t n_process;         /* processes of each NPU */

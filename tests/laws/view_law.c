@@ -24,7 +24,7 @@
 typedef enum excuse_side {
     IN_BOTH, /* both plans must have a warning of the row */
     IN_ONE,  /* one is enough: the other process sees the host well, and cannot know of it */
-    BY_HAND, /* IN_ONE, of a process with --facts npu-smi, as its user says */
+    BY_HAND, /* IN_ONE, of a process with facts = npu-smi, as its user says */
     ALONE    /* one has it, and the other has not: where both lack the input, they agree */
 } excuse_side;
 
@@ -38,7 +38,7 @@ static const struct {
     {W(ONLY_LOGIC_IDS), IN_BOTH, "slices by logic ids, which restart in each container"},
     {W(PARTIAL_CPUSET), IN_BOTH, "cpusets that cross each other, and no --scope"},
     {W(NO_ADDRESSES) | W(ORDER_DIFFERS), IN_BOTH, "by logic id in one, by address in another"},
-    {W(OVERLAP), IN_BOTH, "--overlap keep gives CPUs twice, as the reference does"},
+    {W(OVERLAP), IN_BOTH, "overlap = keep gives CPUs twice, as the reference does"},
     {W(DISPUTED), IN_ONE,
      "a device that is at home elsewhere, which the other process does not see"},
     {W(PARTS), IN_ONE,
@@ -49,7 +49,7 @@ static const struct {
     {W(NO_STATUS), IN_ONE, "/proc does not show this process its CPUs"},
     {W(NO_DISTANCES), IN_ONE, "/sys shows this process no distances between nodes"},
     {W(NO_CORES), ALONE, "/sys shows this process no cores"},
-    {W(ONLY_LOGIC_IDS), BY_HAND, "slices by logic ids, with --facts npu-smi"},
+    {W(ONLY_LOGIC_IDS), BY_HAND, "slices by logic ids, with facts = npu-smi"},
 };
 
 enum { N_EXCUSE = sizeof excuses / sizeof excuses[0] };
@@ -599,11 +599,11 @@ static void print_view(FILE *out, char name, const host_view *v)
                   v->hides_files ? " not told" : "");
     if (v->failure != FAILURE_NONE)
         (void)fprintf(out, ", %s %s at %d/256", v->failing, failures[v->failure], v->cut);
-    (void)fprintf(out, "\n   --facts %s --scope %s%s --overlap %d",
+    (void)fprintf(out, "\n   -o facts=%s --scope %s%s -o overlap=%d",
                   cpubind_origin_word(q->origin), cpubind_scope_word(q->scope),
                   v->has_dra ? " (DRA)" : "", (int)q->overlap);
     if (!q->is_auto_strategy)
-        (void)fprintf(out, " --strategy %d", (int)q->strategy);
+        (void)fprintf(out, " -o strategy=%d", (int)q->strategy);
     (void)fprintf(out, " --rules %s%s", cpubind_rules_word(q->rules),
                   q->has_rules ? "" : " (environment)");
     if (q->keep_each > 0)
@@ -613,13 +613,13 @@ static void print_view(FILE *out, char name, const host_view *v)
     if (q->n_process > 1)
         (void)fprintf(out, " --processes %d --index %d", q->n_process, q->process);
     if (q->type != CPUBIND_TYPE_AUTO)
-        (void)fprintf(out, " --device-type %s", cpubind_type_word(q->type));
+        (void)fprintf(out, " -o device-type=%s", cpubind_type_word(q->type));
     for (int32_t i = 0; i < q->n_device; i++)
         (void)fprintf(out, "%s%d", i ? ",npu" : " --devices npu", q->device[i]);
     if (q->has_rank)
         (void)fprintf(out, " --rank %d", q->rank);
     if (q->total > 0)
-        (void)fprintf(out, " --total %d", q->total);
+        (void)fprintf(out, " -o total=%d", q->total);
     (void)fprintf(out, "%s%s%s%s\n", q->only_running ? " --running" : "",
                   q->allowed ? " --allowed" : "", q->exclude ? " --exclude" : "",
                   q->wants_pci ? " wants_pci" : "");
