@@ -46,7 +46,7 @@ typedef struct cpubind_linux_fault {
     int32_t line;     /* of a damaged record, from 1: `what` was expected there; else 0 */
 } cpubind_linux_fault;
 
-/* One English sentence without a full stop; "?" for a number that is no code. Static storage. */
+/* One English sentence without a full stop; "?" for a number that is no code. Static. */
 const char *cpubind_linux_status_text(cpubind_linux_status status);
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,9 +58,12 @@ static void expect_error(cpb_error **error, const char *code, const char *words)
 
 /* == Plans ================================================================== */
 
+/* A host without accelerators has the advice of whom it is for: options of the library, or of the
+ * command. */
 static void compare(const char *name, const char *own, const char *printed)
 {
-    if (strcmp(own, printed) != 0)
+    const char *advice = strstr(own, "; name one as lspci");
+    if (strncmp(own, printed, advice ? (size_t)(advice - own) : strlen(own) + 1) != 0)
         fail_msg("%s\nlibrary: %s\ncommand: %s", name, own, printed);
 }
 
@@ -543,9 +547,11 @@ static void put_on(pid_t pid, int32_t cpu, int32_t other)
 static pid_t start_child(void)
 {
     const pid_t pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails does not end it */
         for (;;)
             pause();
+    }
     return pid;
 }
 
@@ -706,7 +712,7 @@ TEST(what_cannot_be_bound_is_refused_before_anything_changes)
     static const struct {
         const char *option, *code, *words;
     } rows[] = {{"scope=own", "usage", "say which device: device=NAME"},
-                {"npu=x", "usage", "--npu \"x\", character 1"},
+                {"npu=x", "usage", "npu \"x\", character 1"},
                 {"npu=0", "not_arm", "use --rules near"},
                 {"watch=1", "usage", "there is no option \"watch\""},
                 {"state=/tmp/x", "usage", "is found without it now: in $XDG_RUNTIME_DIR"}};
