@@ -121,6 +121,9 @@ typedef struct cli_format {
     int is_json; /* the same as --json: errors are JSON too */
 } cli_format;
 
+/* Whether the help of a command describes --NAME. */
+int cli_has_option(enum api_command command, const char *name);
+
 /* The formats of a command; NULL: it has none. */
 const cli_format *cli_formats_of(enum api_command command);
 

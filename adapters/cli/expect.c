@@ -58,9 +58,47 @@ static void renew_error(words_value *error, const char *name)
     }
 }
 
+/* Whether a word is the option of an earlier version that is a key of the settings now. */
+static int is_setting(const char *word)
+{
+    const int32_t key =
+        strncmp(word, "--", 2) == 0 ? api_find_key(word + 2, (int32_t)strlen(word + 2)) : -1;
+    return key >= 0 && (api_keys[key].commands & API_CASE) &&
+           !cli_has_option(API_CASE, word + 2);
+}
+
+/* Gives the arguments of an expectation of an earlier version the options of this one. */
+static void renew_arguments(words_value *root)
+{
+    static const char *const options[][3] = {
+        {"--npu", "--device", "npu"}, {"--npus", "--devices", ""}, {"--pci", "--device", ""}};
+    const words_value *args = words_get(root, "args");
+    words_value *now = words_array();
+    for (int32_t i = 0; i < words_count(args); i++) {
+        const char *word = words_string(words_at(args, i));
+        const char *value = words_string(words_at(args, i + 1));
+        const char *option = value && is_setting(word) ? "-o" : NULL;
+        api_text text = {"", 0};
+        if (option)
+            api_add(&text, "%s=%s", word + 2, value);
+        for (size_t k = 0; value && !option && k < sizeof options / sizeof *options; k++) {
+            if (strcmp(word, options[k][0]) != 0)
+                continue;
+            option = options[k][1];
+            api_add(&text, "%s%s", options[k][2], value);
+        }
+        words_add(now, words_text(option ? option : word));
+        if (option)
+            words_add(now, words_text(text.text));
+        i += option != NULL;
+    }
+    words_set(root, "args", now);
+}
+
 static void renew(words_value *root)
 {
     const words_value *devices = words_get(words_get(root, "plan"), "devices");
+    renew_arguments(root);
     renew_error(words_get(root, "error"), NULL);
     for (int32_t i = 0; i < words_count(devices); i++)
         renew_error(words_get(words_at(devices, i), "error"),

@@ -373,7 +373,7 @@ static void print_group(FILE *out, enum api_command command, api_group group, in
     }
 }
 
-static int has_option(enum api_command command, const char *name)
+int cli_has_option(enum api_command command, const char *name)
 {
     for (const api_option *row = api_option_rows; row->dashed; row++)
         if (row->text && row->commands & (int)command && strcmp(row->dashed + 2, name) == 0)
@@ -388,7 +388,7 @@ static void print_keys(FILE *out, enum api_command command)
     int n = 0;
     for (const api_key *key = api_keys; key->name; key++) {
         if (!(key->commands & (int)command) || !is_teller(key->commands, command) ||
-            has_option(command, key->name))
+            cli_has_option(command, key->name))
             continue;
         if (n++ == 0)
             fputs("\nSettings of " API_CONF_PATH ", or -o KEY=VALUE:\n", out);
