@@ -16,7 +16,7 @@
  *                                      a word that ends in "(#)" marks the reader's table
  *   columns    = word *( blanks word ) LF    "logic_devid" and "udevid", once each, any others
  *   row        = word *( blanks word ) LF    as many words as columns; an id is a number
- *   unknown    = a line that is_row does not take for a row; passed over
+ *   unknown    = any other line that does not begin with a digit; passed over
  *   number     = "0" / ( "1".."9" *DIGIT )
  */
 #include "driver_files.h"

@@ -219,8 +219,7 @@ static cpubind_input list_answer(void *ctx, const char *name)
     return answer(ctx, name, 1);
 }
 
-/* Reads the NPUs of a host from the files of its driver, with those that only root may read
- * absent. */
+/* Reads the NPUs of a host from the files of its driver. */
 static void find_npus(void *ctx)
 {
     static char block[1 << 20];
@@ -232,17 +231,18 @@ static void find_npus(void *ctx)
     cpubind_facts facts = {
         .bus = function, .counted = npu, .n_bus = N_NPU, .n_counted = N_NPU, .n_census = N_NPU};
     cpubind_problem problem = {.code = CPUBIND_PROBLEM_NONE};
+    ascend_reading ascend = {.outcome = DRIVER_COMPLETE};
     facts_reader r = {.source = &source,
                       .request = &request,
                       .arena = &arena,
                       .facts = &facts,
-                      .problem = &problem};
-    driver_view view;
+                      .problem = &problem,
+                      .ascend = &ascend};
     for (int32_t i = 0; i < N_NPU; i++)
         npu[i] = i, function[i].pci = (cpubind_pci_address){0, i, 0, 0};
-    must(cpubind_priv_read_driver(&r, &view) == CPUBIND_PROBLEM_NONE &&
-             view.outcome == DRIVER_COMPLETE && view.n_npu == N_NPU,
-         "cpubind_priv_read_driver");
+    must(cpubind_priv_read_mailboxes(&r) == CPUBIND_PROBLEM_NONE &&
+             cpubind_priv_read_view(&r) == CPUBIND_PROBLEM_NONE && facts.n_device == N_NPU,
+         "cpubind_priv_read_view");
 }
 
 /* == The tables ============================================================= */

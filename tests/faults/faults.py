@@ -3,7 +3,8 @@
 """faults.py - each use of each system call of the command fails, in every scene; prints TAP
 SPDX-License-Identifier: MIT
 
-  tests/faults/faults.py [--sample] [SCENE...]     BUILD is where the sanitized command is
+  tests/faults/faults.py [--sample] [SCENE...]     BUILD is where the sanitized command is,
+                                                   CPUBIND_FAST one for most faults, or unset
   tests/faults/faults.py --one SCENE CALL:NTH:WHAT  one fault
 
 A scene (scenes.py) is a command and what must be true whatever fails. It runs once without a
