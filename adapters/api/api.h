@@ -98,7 +98,7 @@ enum api_command {
     API_BINDING = API_LIVE | API_RESTORE
 };
 
-struct cli_format; /* below */
+struct api_format; /* below */
 
 #define API_MAX_ARGS   64
 #define API_MAX_WISHES 64
@@ -165,7 +165,7 @@ typedef struct api_options {
     int shapes;                      /* import: keeps the shapes of hosts alone */
     int is_fix, is_restoring;        /* doctor */
     const char *format_word;         /* --format, or NULL */
-    const struct cli_format *format; /* of that word: of plan and replay; else NULL */
+    const struct api_format *format; /* of that word: of plan, topo and replay; else NULL */
     int32_t pid;                     /* the process; 0: the parent */
     api_names device; /* --device and --devices, until they are found: see api_find_devices */
     const struct api_option *npu_option; /* one that is given and is about NPUs alone */
@@ -540,8 +540,9 @@ void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to
  * their number. */
 int32_t api_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n, int32_t *out);
 
-/* One format of a plan: its word, a clause for --help, and the function that appends it; what
- * it lacks memory for is in to->is_short. A new format is one more row. */
+/* One format: its word, a clause for --help, and of a plan the function that appends it; what
+ * it lacks memory for is in to->is_short. The first one of a list is the usual one; a row
+ * without a word ends it. A new format is one more row. */
 typedef struct api_format {
     const char *word;
     const char *what;
@@ -551,7 +552,7 @@ typedef struct api_format {
     int (*check)(const api_planned *planned, const api_options *options, api_text *why);
 } api_format;
 
-/* All formats; the first one is the usual one. A row without a word ends the list. */
+/* All formats of a plan. */
 extern const api_format api_formats[];
 
 /* The plan as text: its rules, the map, the table, its figures. With --quiet the log lines

@@ -113,19 +113,11 @@ void cli_progress(const api_options *options, const char *text);
 
 /* == Output ================================================================= */
 
-/* One format of a command: its word, and a clause for --help. The first row of a list is the
- * usual one; a row without a word ends it. */
-typedef struct cli_format {
-    const char *word;
-    const char *what;
-    int is_json; /* the same as --json: errors are JSON too */
-} cli_format;
-
 /* Whether the help of a command describes --NAME. */
 int cli_has_option(enum api_command command, const char *name);
 
 /* The formats of a command; NULL: it has none. */
-const cli_format *cli_formats_of(enum api_command command);
+const api_format *cli_formats_of(enum api_command command);
 
 /* A text for a stream: with the columns and the colours of its terminal. */
 api_out cli_out_for(FILE *out);

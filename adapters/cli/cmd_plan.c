@@ -29,11 +29,9 @@ static int print_why(const api_planned *p, const api_options *options)
 /* Prints the plan in the format of the options. Returns the exit status. */
 static int print_formatted(const api_planned *p, const api_options *options)
 {
-    const api_format *format = api_formats;
+    const api_format *format = options->format;
     api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
-    while (strcmp(format->word, options->format->word) != 0)
-        format++;
     if (format->check && !format->check(p, options, &why))
         return cli_fail(options, API_REFUSED, why.text);
     format->put(&text, p, options);

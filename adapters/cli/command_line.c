@@ -280,7 +280,7 @@ static int wants_json(int argc, char **argv, enum api_command command)
             continue;
         if (p.row->member == offsetof(api_options, json))
             return 1;
-        for (const cli_format *f = cli_formats_of(command);
+        for (const api_format *f = cli_formats_of(command);
              p.row->member == offsetof(api_options, format_word) && f->word; f++)
             if (f->is_json && p.value && strcmp(f->word, p.value) == 0)
                 return 1;
@@ -298,9 +298,9 @@ int cli_has_json(int argc, char **argv)
 }
 
 /* Finds the format of --format; without it the first one, with --json the one that is JSON. */
-static int choose_format(const cli_format *formats, api_options *o, api_text *why)
+static int choose_format(const api_format *formats, api_options *o, api_text *why)
 {
-    const cli_format *first = formats;
+    const api_format *first = formats;
     int is_first;
     if (!formats)
         return 1;

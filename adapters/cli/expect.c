@@ -59,12 +59,11 @@ static void renew_error(words_value *error, const char *name)
 }
 
 /* Whether a word is the option of an earlier version that is a key of the settings now. */
-static int is_setting(const char *word)
+static int is_key_now(const char *word)
 {
-    const int32_t key =
-        strncmp(word, "--", 2) == 0 ? api_find_key(word + 2, (int32_t)strlen(word + 2)) : -1;
-    return key >= 0 && (api_keys[key].commands & API_CASE) &&
-           !cli_has_option(API_CASE, word + 2);
+    api_text unused = {"", 0};
+    return strncmp(word, "--", 2) == 0 && !cli_has_option(API_CASE, word + 2) &&
+           api_add_key(API_CASE, word + 2, &unused);
 }
 
 /* Gives the arguments of an expectation of an earlier version the options of this one. */
@@ -77,7 +76,7 @@ static void renew_arguments(words_value *root)
     for (int32_t i = 0; i < words_count(args); i++) {
         const char *word = words_string(words_at(args, i));
         const char *value = words_string(words_at(args, i + 1));
-        const char *option = value && is_setting(word) ? "-o" : NULL;
+        const char *option = value && is_key_now(word) ? "-o" : NULL;
         api_text text = {"", 0};
         if (option)
             api_add(&text, "%s=%s", word + 2, value);

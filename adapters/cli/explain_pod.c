@@ -156,7 +156,7 @@ static words_value *explain_worker(const explaining *e, const cpubind_status_wor
                                    const cpubind_status_device *d)
 {
     const cpubind_worker *w = own->worker;
-    api_text may = {"", 0}, place = {"", 0}, why = {"", 0};
+    api_text may = {"", 0}, place = {"", 0};
     words_value *text = words_array(), *shared;
     add_worker(&may, w);
     may.text[0] = 'P';
@@ -171,26 +171,32 @@ static words_value *explain_worker(const explaining *e, const cpubind_status_wor
     words_add(text, words_text(may.text));
     words_add(text, words_text(place.text));
     return words_make("pid:i program:s pod:v device:v place:s allowed:v claimed:v pool:v "
-                      "shared_with:v text:v "
-                      "kubelet:v why:v why_error:w beside:v",
+                      "shared_with:v text:v kubelet:v",
                       (int)w->pid, w->program, cli_pod_json(&w->pod), name_of(d),
                       cpubind_place_word(own->place), words_list(w->allowed.cpu, w->allowed.n),
                       words_list(w->claimed.cpu, w->claimed.n),
                       words_list(d->pool.cpu, d->pool.n), shared, text,
-                      cli_kubelet_json(e->s, &e->kubelet, w, d), explain_device(e->s, d, &why),
-                      why.text, find_beside(e->s, d));
+                      cli_kubelet_json(e->s, &e->kubelet, w, d));
 }
 
-static void explain_workers(explaining *e)
+/* Explains the workers of the pod that drive a device; what is so of it they share. */
+static void explain_workers(explaining *e, const cpubind_status_device *d)
 {
-    const cpubind_host_status *st = &e->s->status;
-    for (int32_t i = 0; i < st->n_device; i++)
-        for (int32_t k = 0; k < st->device[i].n_worker; k++) {
-            const cpubind_status_device *d = &st->device[i];
-            const cpubind_status_worker *w = &st->worker[d->first_worker + k];
-            if (is_called(&w->worker->pod, e->word))
-                words_add(e->workers, explain_worker(e, w, d));
-        }
+    api_text why = {"", 0};
+    words_value *of_device = NULL;
+    for (int32_t k = 0; k < d->n_worker; k++) {
+        const cpubind_status_worker *w = &e->s->status.worker[d->first_worker + k];
+        words_value *worker;
+        if (!is_called(&w->worker->pod, e->word))
+            continue;
+        if (!of_device)
+            of_device = words_make("why:v why_error:w beside:v", explain_device(e->s, d, &why),
+                                   why.text, find_beside(e->s, d));
+        worker = explain_worker(e, w, d);
+        words_move(worker, words_copy(of_device));
+        words_add(e->workers, worker);
+    }
+    words_free(of_device);
 }
 
 /* == Its sentences ========================================================== */
@@ -290,7 +296,8 @@ int cli_explain_pod(const cli_status *s)
     e = (explaining){.s = s, .word = s->options->explain, .workers = words_array()};
     e.word += strncmp(e.word, "pod:", 4) == 0 ? 4 : 0;
     cli_read_kubelet(s->options, &e.kubelet);
-    explain_workers(&e);
+    for (int32_t i = 0; i < s->status.n_device; i++)
+        explain_workers(&e, &s->status.device[i]);
     cli_free_kubelet(&e.kubelet);
     status = e.workers && words_count(e.workers) == 0 ? refuse(&e) : print_all(&e);
     words_free(e.workers);

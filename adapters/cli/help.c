@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum { WIDTH = 80, TEXT_AT = 24 }; /* columns */
-enum { MAX_FORMATS = 32 };
 
 static const char main_help[] =
     "Usage: cpubind COMMAND [OPTION...]\n"
@@ -273,26 +272,22 @@ const cli_help *cli_help_of(enum api_command command)
     return &helps[0];
 }
 
-const cli_format *cli_formats_of(enum api_command command)
+const api_format *cli_formats_of(enum api_command command)
 {
-    static const cli_format topo[] = {
-        {"text", "the devices, and what is near each (default)", 0},
-        {"json", "one JSON object, the same as --json", 1},
-        {"slurm", "lines of gres.conf, with File= and Cores=", 0},
+    static const api_format topo[] = {
+        {"text", "the devices, and what is near each (default)", 0, NULL, NULL},
+        {"json", "one JSON object, the same as --json", 1, NULL, NULL},
+        {"slurm", "lines of gres.conf, with File= and Cores=", 0, NULL, NULL},
         {0},
     };
-    static const cli_format replay[] = {
-        {"text", "what differs, and a line that counts (default)", 0},
-        {"tap", "the Test Anything Protocol, version 13", 0},
-        {"junit", "XML for the reports of CI servers", 0},
-        {"json", "one JSON object, the same as --json", 1},
+    static const api_format replay[] = {
+        {"text", "what differs, and a line that counts (default)", 0, NULL, NULL},
+        {"tap", "the Test Anything Protocol, version 13", 0, NULL, NULL},
+        {"junit", "XML for the reports of CI servers", 0, NULL, NULL},
+        {"json", "one JSON object, the same as --json", 1, NULL, NULL},
         {0},
     };
-    static cli_format plan[MAX_FORMATS]; /* those of adapters/api */
-    for (int i = 0; command == API_PLAN && i < MAX_FORMATS - 1 && api_formats[i].word; i++)
-        plan[i] =
-            (cli_format){api_formats[i].word, api_formats[i].what, api_formats[i].is_json};
-    return command == API_PLAN     ? plan
+    return command == API_PLAN     ? api_formats
            : command == API_TOPO   ? topo
            : command == API_REPLAY ? replay
                                    : NULL;
@@ -430,7 +425,7 @@ void cli_print_screen_of(FILE *out, enum api_command command)
 void cli_print_help_of(FILE *out, enum api_command command)
 {
     const cli_help *help = cli_help_of(command);
-    const cli_format *formats = cli_formats_of(command);
+    const api_format *formats = cli_formats_of(command);
     size_t width = 0; /* of the words of formats */
     fputs(help->text, out);
     print_group(out, command, API_GROUP_COMMAND, 1);
@@ -444,9 +439,9 @@ void cli_print_help_of(FILE *out, enum api_command command)
     print_keys(out, command);
     if (help->more)
         fprintf(out, "\n%s", help->more);
-    for (const cli_format *f = formats; f && f->word; f++)
+    for (const api_format *f = formats; f && f->word; f++)
         width = strlen(f->word) > width ? strlen(f->word) : width;
-    for (const cli_format *f = formats; f && f->word; f++)
+    for (const api_format *f = formats; f && f->word; f++)
         fprintf(out, "%*s%-*s  %s\n", TEXT_AT, "", (int)width, f->word, f->what);
     fprintf(out, "\nExamples:\n%s", help->examples);
 }

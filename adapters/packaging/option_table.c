@@ -26,7 +26,7 @@ static const char *kind_of(const api_option *row)
 /* Appends the words of a value, with blanks between them. */
 static void add_words(const api_option *row, enum api_command command, api_text *to)
 {
-    const cli_format *format = cli_formats_of(command);
+    const api_format *format = cli_formats_of(command);
     api_text words = {"", 0};
     if (strcmp(row->dashed, "--format") == 0)
         for (; format && format->word; format++)

@@ -34,7 +34,7 @@ adapters/words          1666    5600
 adapters/api            9031    1000
 adapters/doctor         2870    2000
 adapters/measure        2014    1700
-adapters/cli           13074    7500
+adapters/cli           13067    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          706     700
