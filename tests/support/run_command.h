@@ -4,7 +4,7 @@
 #ifndef CPUBIND_TESTS_SUPPORT_RUN_COMMAND_H
 #define CPUBIND_TESTS_SUPPORT_RUN_COMMAND_H
 
-enum { COMMAND_WORDS = 64, COMMAND_SECONDS = 60 };
+enum { COMMAND_WORDS = 64, COMMAND_SECONDS = 240 };
 
 typedef struct command_call {
     const char *const *words; /* ended by NULL, the first being the program */
