@@ -76,18 +76,18 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 
 # -- Tests: HOUSE.md, "Testing" ---------------------------------------------------
 
-check: deps-check ## what a change needs, under sanitizers; T=WORD: the tests with WORD in their names
-	@$(MAKE_SAN) tested
+check: deps-check ## what a change needs; T=WORD: the tests with WORD in their names, all of them sanitized
+	@$(MAKE_SAN) tested $(if $(T),,&& $(MAKE_IN) all $(BUILD)/faulty)
 	@BUILD=$(BUILD) SHARED=$(SHARED) tests/run check $(T)
 
-check-all: deps-check-all ## what CI runs: all of check, and what is slow
+check-all: deps-check-all ## what CI runs: all of check sanitized, and what is slow
 	@$(MAKE_SAN) tested
 	@rm -rf $(BUILD)/stage && $(MAKE_IN) lib slurm-plugin $(addprefix $(BUILD)/,cpubind-nri fleet_hosts faulty)
 	@$(MAKE_IN) DESTDIR=$(BUILD)/stage PREFIX=/usr install
 	@BUILD=$(BUILD) SHARED=$(SHARED) tests/run check-all $(T)
 
 # The longest first, so that the last ones end together.
-VM_HOSTS ?= a2 a2@6.12 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
+VM_HOSTS ?= a2 a2@6.12 950 a2x4@6.12 a3 a2x2 300i a2x4 mixed
 check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
 	@BUILD=$(BUILD) tests/vm/prepare.sh
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
@@ -188,7 +188,7 @@ WRAP = -Wl,--wrap=cpubind_sys_real -Wl,--wrap=main
 command = $(CC) $(CFLAGS) $(LDFLAGS) $(if $(filter $(FAULTY),$^),$(WRAP))
 $(BUILD)/cpubind: $(if $(FAULTS),$(FAULTY))
 $(BUILD)/faulty: $(FAULTY)
-$(BUILD)/faulty: STATIC_LINK =
+$(BUILD)/faulty: STATIC_LINK = -no-pie
 $(BUILD)/cpubind $(BUILD)/faulty: $(BUILD)/obj/adapters/cli/main.o $(ROOMS)
 	$(command) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
 	    $(command) $^ $(LIBS) $(LDLIBS) -o $@.linked

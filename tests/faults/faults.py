@@ -3,14 +3,15 @@
 """faults.py - each use of each system call of the command fails, in every scene; prints TAP
 SPDX-License-Identifier: MIT
 
-  tests/faults/faults.py [--sample] [SCENE...]     BUILD is where the sanitized command is,
-                                                   CPUBIND_FAST one for most faults, or unset
+  tests/faults/faults.py [--sample] [SCENE...]     BUILD is where the sanitized command is, CPUBIND
+                                                   another one, CPUBIND_FAST one for most faults
   tests/faults/faults.py --one SCENE CALL:NTH:WHAT  one fault
 
 A scene (scenes.py) is a command and what must be true whatever fails. It runs once without a
 fault; its uses of the calls are noted, with where in the sources each is. Of the uses at one
 place the first, the second and the last fail, one in each run, with each error of the list below;
-where an earlier scene has had that, one of them. A scene in which no fault has come fails. Then
+of places that an earlier scene has had, each third has one error more. A scene in which no fault has
+come fails. Then
   - the exit status is one of those of the command, and a message says what has failed;
   - all is as before, or as after; or it is on record, and restore puts it back;
   - the command has not crashed, hung, or left a process;
@@ -36,7 +37,8 @@ import world   # noqa: E402
 
 AT_A_TIME = 3 * (os.cpu_count() or 1)
 SAMPLE = 3  # faults of a scene
-FEW = 5  # in a scene that waits, one of so many that have come in another
+MET = 3  # of the places that an earlier scene has had, one in so many fails again
+FEW = 5  # in a scene that waits
 
 # How the world of a scene starts.
 START = """mount -t tmpfs -o mode=755 tmpfs /run || exit
@@ -131,13 +133,14 @@ def places_of(uses, changes):
 
 def faults_of(places, met, is_short):
     """The faults of a scene. At a place that is in met, all errors come in an earlier scene: here
-    comes one of them, at its last use. Scenes that wait are not short."""
+    comes one of them, at its last use, if any. Scenes that wait are not short."""
+    some = MET if is_short else FEW
     failed = set()
     for number, (place, (call, nths)) in enumerate(places.items()):
         errors = ERRORS.get(call, '').split()
         if place in met:
-            if errors and (is_short or number % FEW == 0):
-                yield f'{call}:{nths[-1]}:{errors[number % len(errors)]}'
+            if errors and number % some == 0:
+                yield f'{call}:{nths[-1]}:{errors[number // some % len(errors)]}'
             continue
         met.add(place)
         for index, what in enumerate(errors):

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: MIT
 # runs: check
 #
-# In check some faults of each scene, in check-all all of them (CPUBIND_LEVEL, of tests/run), with
-# copies of a command without sanitizers for most. faults.py says what they are, and runs one scene,
-# or one fault, by name.
+# In check some faults of each scene, of a command without sanitizers; in check-all all of them
+# (CPUBIND_LEVEL, of tests/run), most by such a command. faults.py says what they are, and runs one
+# scene, or one fault, by name.
 . tests/support/tap.sh
 
 [ "$(id -u)" -eq 0 ] && unshare -m -p -f --mount-proc true 2>/dev/null ||

@@ -133,7 +133,7 @@ class World:
     """The host of a scene, which tests/scenes/lib.sh has made, and its workers."""
 
     def __init__(self):
-        self.cpubind = os.path.join(os.environ['BUILD'], 'cpubind')
+        self.cpubind = os.environ.get('CPUBIND', f"{os.environ['BUILD']}/cpubind")
         self.fast = os.environ.get('CPUBIND_FAST', self.cpubind)  # without sanitizers
         self.programs = os.path.join(os.environ['BUILD'], 'programs')
         self.fixtures = os.path.join(os.environ['BUILD'], 'fixtures.db')
@@ -182,7 +182,7 @@ class World:
 
     def copies_of(self, command, fault='-', pace=1):
         """Under the sanitizers are the uses of the calls, and what fails first at a place."""
-        program = self.cpubind if re.search('@|less|forever|leaks', fault) else self.fast
+        program = self.cpubind if re.search('@|less|leaks', fault) else self.fast
         if (program, command) not in self.copies:
             words = [program, *map(self.fill, command.split())]
             self.copies[program, command] = Copies(words, f'/tmp/{len(self.copies)}', pace)

@@ -110,7 +110,8 @@ check "a program that plans in threads compiles" compile api_plans "${CC:-cc}" -
     -O1 "-L$BUILD" "-Wl,--no-as-needed" "$library"
 # shellcheck disable=SC2086
 check "64 threads plan from the same hosts as one thread does" threads_agree 64 $hosts
-text="64 threads under the thread sanitizer"
+# It sees a race of two: more threads than that take longer, and show no more.
+text="8 threads under the thread sanitizer"
 tsan='-O1 -g1 -fsanitize=thread'
 # The sanitizer wants the addresses that it knows.
 alone="setarch $(uname -m) -R env LD_LIBRARY_PATH=$out/tsan TSAN_OPTIONS=halt_on_error=1"
@@ -121,7 +122,7 @@ if gcc $tsan "$out/empty.c" -o "$out/empty" 2>/dev/null && $alone "$out/empty" 2
     check "the program builds with the thread sanitizer" compile api_plans gcc $tsan -pthread \
         "$out/tsan/libcpubind.so.1"
     # shellcheck disable=SC2086
-    check "$text" threads_agree 64 $hosts
+    check "$text" threads_agree 8 $hosts
 else
     skip "$text" "gcc -fsanitize=thread makes no program that runs here"
 fi

@@ -37,7 +37,7 @@ if [ "$CPUBIND_ISOLATED" = alone ]; then
 fi
 
 BUILD=$(cd "${BUILD:-build/san}" && pwd) || exit 1
-CPUBIND=$BUILD/cpubind
+CPUBIND=${CPUBIND:-$BUILD/cpubind}
 programs=$BUILD/programs
 [ -d "$programs" ] || programs=$BUILD/san/programs # of a plain build
 out=$BUILD/out/$(basename "$0" .sh)

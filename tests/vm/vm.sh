@@ -63,15 +63,18 @@ make_disk() { # host, script
     "$here/host.sh" "$host" "$root/views/npu" 1
     mkdir -p "$root/views/gpu"
     cp adapters/host/FIRST.md "$root/host/"
-    # The rules of a plan are no matter of the product: an A2 has eight nodes, a 950 has clusters.
+    # Each section runs on the fewest machines that differ in what it is about: the rules of a plan
+    # are no matter of the product (an A2 has eight nodes, a 950 has clusters), views are.
     case $1 in
     a2@6.12) sections="service doctor driver numa newcomer" ;;
     a2) sections="measure views rules binding crowd" ;;
     a2x2*) sections="rules memory_moves scenes" ;;
-    a2x4*) sections="binder pods" ;;
+    a2x4) sections=pods ;;
+    a2x4@6.12) sections=binder ;;
     950*) sections="views rules binding" ;;
     mixed*) sections=mixed ;;
-    *) sections="views binding" ;;
+    a3*) sections=views ;;
+    *) sections=binding ;;
     esac
     sections=${VM_SECTIONS:-$sections}
     [ "$sections" = slurm ] && add_slurm
