@@ -5,7 +5,8 @@
     json_pages.py self-test            broken objects, and tables without sense, are refused
 
 A row of an object is `key` | type | meaning. A key of a key is `one.two`, one of the objects of
-an array `one[].two`. A meaning that begins with "optional; " is of a key that may be missing.
+an array `one[].two`. A meaning that begins with "optional; " is of a key that may be missing. A row
+`...` whose type is an object stands for the rows of that object.
 
     type    = one, or several with "," and "or" between them
     one     = string, integer, number, boolean, null, object or any
@@ -80,17 +81,25 @@ class Thing:
 
     def __init__(self):
         self.keys = {}  # key: (type, whether it may be missing)
+        self.others = []  # functions that return an object whose keys are there, too
+
+    def all_keys(self):
+        keys = dict(self.keys)
+        for other in self.others:
+            keys.update(other().all_keys())
+        return keys
 
     def __call__(self, value, at):
         yield from plain("object")(value, at)
         if not isinstance(value, dict):
             return
-        for key, (_, is_optional) in self.keys.items():
+        keys = self.all_keys()
+        for key, (_, is_optional) in keys.items():
             if key not in value and not is_optional:
                 yield "%s: no key %s" % (at, key)
         for key, item in value.items():
-            if key in self.keys:
-                yield from self.keys[key][0](item, "%s.%s" % (at, key))
+            if key in keys:
+                yield from keys[key][0](item, "%s.%s" % (at, key))
             else:
                 yield "%s: no row has the key %s" % (at, key)
 
@@ -180,6 +189,14 @@ class Pages:
         of = self.types if at == "types" else self.things
         return lambda value, where: of[name](value, where)
 
+    def object_of(self, kind):
+        """The object that a whole cell links to, which may be read later."""
+        token = TOKEN.fullmatch(kind)
+        if not token or not token["name"] or token["at"] == "types":
+            raise Unread("the type %s is no object" % kind)
+        self.type_of(token)
+        return lambda: self.things[token["name"]]
+
     def read(self, page, text):
         self.page = page
         for part in re.split(r"^## ", text, flags=re.M)[1:]:
@@ -204,6 +221,9 @@ class Pages:
         inner = {"": Thing()}
         cell_of = {"": None}
         for path, kind, meaning in cells:
+            if path == "...":
+                inner[""].others.append(self.object_of(kind))
+                continue
             above, _, key = path.rpartition(".")
             if above not in inner or key in inner[above].keys:
                 raise Unread("the row %s is there twice, or has no row above" % path)
@@ -280,7 +300,9 @@ def self_test():
     for old, new in (("", ""), ("integer", "integers"), ("of (", "of "), ("null)", "null"),
                      (" | what |", " |"), ("`a.b`", "`c.b`"), ("`a.b`", "`a`"), ("`a`", "a"),
                      ("object", "string"), ("object", "[two](#two)"), ("object", "[one](#two)"),
-                     ("integer", "`2"), ("integer", "integer boolean"), ("| `a", "`a")):
+                     ("integer", "`2"), ("integer", "integer boolean"), ("| `a", "`a"),
+                     ("| `a` | object | what |\n", "| `...` | object | what |\n"),
+                     ("`a.b` | array of (integer or null)", "`...` | [two](#two)")):
         if is_unread([("a/b.md", right.replace(old, new))]) != (old != ""):
             bad.append("a page is read wrongly: %s in place of %s" % (new, old))
     print("\n".join(bad))
