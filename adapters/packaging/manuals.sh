@@ -200,7 +200,7 @@ done
 } >"$out/man3/cpubind.3"
 
 # Turns the helps of commands, each after a line "## cpubind WORDS", into one page. What an
-# earlier command says of an option is not said again.
+# earlier command says of an option is not said again, nor that a command has --json and --help.
 markdown_of_help() {
     awk '
         function fold(s,    line, n, i, word) {
@@ -228,6 +228,8 @@ markdown_of_help() {
         }
         function end_paragraph() {
             end_item()
+            if (paragraph ~ /^As for cpubind plan: /) sub(/(, |: )--json(, --quiet)?, --help, --version$/, "", paragraph)
+            if (paragraph == "As for cpubind plan") paragraph = ""
             if (paragraph == "") return
             print ""; fold(heading (heading == "" ? "" : " ") paragraph)
             heading = paragraph = ""; in_list = 0
@@ -277,10 +279,9 @@ options_of() { # commands, which are words of cpubind
     cat <<'EOF'
 # The options of every command
 
-For whoever knows the command and asks: **which options has it?** Made from the help by `make pages`, in the order of
-`cpubind --help`. What a plan is about is in [PLAN.md](PLAN.md), what a message or an exit status means in
-[MESSAGES.md](MESSAGES.md); [those of a corpus](../sqlite/FIXTURE.md) and [measure](../measure/OPTIONS.md) have
-pages of their own.
+Made from the help by `make pages`. [FIXTURE.md](../sqlite/FIXTURE.md) has the options of a corpus,
+[OPTIONS.md](../measure/OPTIONS.md) those of `measure`, [MESSAGES.md](MESSAGES.md) the exit statuses. Every command has
+`--json`, `--quiet`, `--help` and `--version`.
 EOF
     # shellcheck disable=SC2046
     options_of $(echo "$commands" | grep -vx -e fixture -e measure)
@@ -290,8 +291,8 @@ EOF
     cat <<'EOF'
 # The options of cpubind fixture
 
-For whoever works on a corpus of hosts and asks: **which options has the command?** Made from the help by `make pages`.
-What a corpus is for is in [CORPUS.md](CORPUS.md), the other commands are in [COMMANDS.md](../cli/COMMANDS.md).
+Made from the help by `make pages`. [CORPUS.md](CORPUS.md) says what a corpus is for. Every command has `--json`,
+`--help` and `--version`, and `--quiet` but for `list` and `show`.
 EOF
     "$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fixture \1/p' |
         while read -r words; do options_of "$words"; done
@@ -301,8 +302,7 @@ EOF
     cat <<'EOF'
 # The options of cpubind measure
 
-For whoever measures and asks: **which options has it?** Made from the help by `make pages`. How a measurement is made
-and read is in [MEASURE.md](MEASURE.md), the other commands are in [COMMANDS.md](../cli/COMMANDS.md).
+Made from the help by `make pages`. [MEASURE.md](MEASURE.md) says how a measurement is made and read.
 EOF
     options_of measure
 } >"$out/OPTIONS.md"

@@ -4,11 +4,11 @@
     json_pages.py check NAME FILE...   each line of each file is an object of "## NAME"
     json_pages.py self-test            broken objects, and tables without sense, are refused
 
-A row of an object is `key` | type | meaning. A key of a key is `one.two`, one of the objects of
-an array `one[].two`. A meaning that begins with "optional; " is of a key that may be missing. A row
-`...` whose type is an object stands for the rows of that object.
+A row of an object is `key` | type | meaning, or has several keys: `a`, `b`. A key of a key is
+`one.two`, one of the objects of an array `one[].two`. A meaning that begins with "optional; " is of
+a key that may be missing. A row `...` whose type is an object stands for the rows of that object.
 
-    type    = one, or several with "," and "or" between them
+    type    = one, or several with "," and "or" between them; one with "?" behind it may be null
     one     = string, integer, number, boolean, null, object or any
             | `"word"` or `2`, that value alone
             | [NAME](#NAME), an object of any page, or [NAME](#types), a row of "## types"
@@ -25,8 +25,9 @@ import sys
 
 PLAIN = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
          "number": (int, float), "null": type(None)}
-TOKEN = re.compile(r"\s*(,|\(|\)|[a-z]+|`[^`]+`|"
+TOKEN = re.compile(r"\s*(,|\?|\(|\)|[a-z]+|`[^`]+`|"
                    r"\[(?P<name>\w+)\]\((?P<page>[\w.-]*)#(?P<at>\w+)\))")
+KEYS = re.compile(r"(`[\w.\[\]]+`(, |$))+")
 
 
 class Unread(Exception):
@@ -143,6 +144,14 @@ class Cell:
         return any_of(ones)
 
     def one(self):
+        one = self.sure()
+        if self.word() != "?":
+            return one
+        self.next()
+        return any_of([one, plain("null")])
+
+    def sure(self):
+        """A type that is not null by a "?"."""
         token = self.next()
         word = token[1] if token else ""
         if word == "(":
@@ -206,10 +215,9 @@ class Pages:
                 raise Unread("%s: two sections ## %s, or one without rows" % (page, name))
             self.page_of[name] = page
             cells = [[cell.strip() for cell in row.split(" | ")] for row in rows]
-            if any(len(cell) != 3 or not re.fullmatch(r"`[\w.\[\]]+`", cell[0]) or not cell[2]
-                   for cell in cells):
+            if any(len(cell) != 3 or not KEYS.fullmatch(cell[0]) or not cell[2] for cell in cells):
                 raise Unread("%s: a row of ## %s has no key, type and meaning" % (page, name))
-            cells = [[cell[0][1:-1]] + cell[1:] for cell in cells]
+            cells = [[key] + cell[1:] for cell in cells for key in cell[0].strip("`").split("`, `")]
             if name == "types":
                 for key, kind, _ in cells:
                     self.types[key] = Cell(kind, self, Thing()).whole()
@@ -300,7 +308,7 @@ def self_test():
     for old, new in (("", ""), ("integer", "integers"), ("of (", "of "), ("null)", "null"),
                      (" | what |", " |"), ("`a.b`", "`c.b`"), ("`a.b`", "`a`"), ("`a`", "a"),
                      ("object", "string"), ("object", "[two](#two)"), ("object", "[one](#two)"),
-                     ("integer", "`2"), ("integer", "integer boolean"), ("| `a", "`a"),
+                     ("integer", "`2"), ("integer", "integer boolean"), ("integer", "integer??"), ("| `a", "`a"),
                      ("| `a` | object | what |\n", "| `...` | object | what |\n"),
                      ("`a.b` | array of (integer or null)", "`...` | [two](#two)")):
         if is_unread([("a/b.md", right.replace(old, new))]) != (old != ""):
