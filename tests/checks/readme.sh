@@ -8,7 +8,7 @@
 #
 # Every fenced block of a page is an example. The language of the fence says how it is tested:
 #   console   "$ COMMAND" and its stdout; one shell runs all commands of the block
-#   c, cpp, python   a program; the text block after it is its output. The first line
+#   c, python   a program; the text block after it is its output. The first line
 #             may name a file ("# worker.py"), which later blocks of the page use
 #   conf      settings of the service, which `cpubind service --check` accepts
 #   sh        commands that end well; their output is not compared
@@ -157,14 +157,6 @@ run_console() { # block
     }
 }
 
-# Builds the program of a block with the shared library, and runs it.
-run_cpp() { # block
-    cp "$1" "$work/program.cpp" &&
-        c++ -std=c++17 -Wall -Wextra -Werror -I adapters/api -I adapters/cpp \
-            "$work/program.cpp" -L "$out/lib" -lcpubind -o "$work/program" &&
-        example ./program
-}
-
 # A program with the core, or with the shared library, as C and as C++.
 run_c() { # block
     rm -f "$work/first"
@@ -223,7 +215,7 @@ run_block() { # number, language, remark
     export EXAMPLE_HOST
     case $2 in
     console) run_console "$block" ;;
-    c | cpp | python)
+    c | python)
         if [ -n "$name" ]; then
             cp "$block" "$work/$name"
         else
@@ -235,7 +227,7 @@ run_block() { # number, language, remark
             run_program "$block" "$2" "$work/block.$output"
         fi
         ;;
-    text) grep -qE "^$(($1 - 1))\|(c|cpp|python)\|" "$work/list" ;;
+    text) grep -qE "^$(($1 - 1))\|(c|python)\|" "$work/list" ;;
     conf) example cpubind service --check "$block" >"$work/got" ;;
     sh) example sh -eu "$block" >"$work/got" ;;
     *)
@@ -331,7 +323,7 @@ warnings_are_named() {
 
 keys_are_named() {
     sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/api/keys.c |
-        are_named adapters/service/SERVICE.md 20 '^| `WORD` |'
+        are_named adapters/service/SERVICE.md 20 '^[- ] .*`WORD`'
 }
 
 doctor_words_are_named() {
