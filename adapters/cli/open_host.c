@@ -1,7 +1,7 @@
 /* open_host.c - open the host that the options name
  * SPDX-License-Identifier: MIT
  *
- * Prints nothing but progress on a terminal; errors are returned. PLAN.md documents which
+ * Prints nothing but progress on a terminal; errors are returned. The help of plan says which
  * option names which host.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* run_numa.h - run --numa-bind: a rank on the node of its device, or on lists
  * SPDX-License-Identifier: MIT
  *
- * The CPUs are found by ../plan/numa_bind.c. NUMA.md documents the options.
+ * The CPUs are found by ../plan/numa_bind.c. BIND.md documents the options.
  */
 #ifndef CPUBIND_CLI_RUN_NUMA_H
 #define CPUBIND_CLI_RUN_NUMA_H

@@ -308,7 +308,8 @@ def self_test():
     for old, new in (("", ""), ("integer", "integers"), ("of (", "of "), ("null)", "null"),
                      (" | what |", " |"), ("`a.b`", "`c.b`"), ("`a.b`", "`a`"), ("`a`", "a"),
                      ("object", "string"), ("object", "[two](#two)"), ("object", "[one](#two)"),
-                     ("integer", "`2"), ("integer", "integer boolean"), ("integer", "integer??"), ("| `a", "`a"),
+                     ("integer", "`2"), ("integer", "integer boolean"), ("integer", "integer??"),
+                     ("| `a", "`a"),
                      ("| `a` | object | what |\n", "| `...` | object | what |\n"),
                      ("`a.b` | array of (integer or null)", "`...` | [two](#two)")):
         if is_unread([("a/b.md", right.replace(old, new))]) != (old != ""):
