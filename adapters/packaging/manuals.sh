@@ -266,8 +266,8 @@ markdown_of_help() {
         END { end_section() }'
 }
 
-options_of() { # commands, which are words of cpubind
-    for words in "$@"; do
+options_of() { # on stdin the words of a command on each line
+    while read -r words; do
         printf '## cpubind %s\n' "$words"
         # Words are split on purpose.
         # shellcheck disable=SC2086
@@ -283,8 +283,7 @@ Made from the help by `make pages`. [FIXTURE.md](../sqlite/FIXTURE.md) has the o
 [OPTIONS.md](../measure/OPTIONS.md) those of `measure`, [MESSAGES.md](MESSAGES.md) the exit statuses. Every command has
 `--json`, `--quiet`, `--help` and `--version`.
 EOF
-    # shellcheck disable=SC2046
-    options_of $(echo "$commands" | grep -vx -e fixture -e measure)
+    echo "$commands" | grep -vx -e fixture -e measure | options_of
 } >"$out/COMMANDS.md"
 
 {
@@ -294,8 +293,7 @@ EOF
 Made from the help by `make pages`. [CORPUS.md](CORPUS.md) says what a corpus is for. Every command has `--json`,
 `--help` and `--version`, and `--quiet` but for `list` and `show`.
 EOF
-    "$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fixture \1/p' |
-        while read -r words; do options_of "$words"; done
+    "$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fixture \1/p' | options_of
 } >"$out/FIXTURE.md"
 
 {
@@ -304,5 +302,5 @@ EOF
 
 Made from the help by `make pages`. [MEASURE.md](MEASURE.md) says how a measurement is made and read.
 EOF
-    options_of measure
+    echo measure | options_of
 } >"$out/OPTIONS.md"

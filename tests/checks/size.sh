@@ -39,7 +39,7 @@ adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python          706     700
 adapters/cpp             463     440
-adapters/packaging       791     400
+adapters/packaging       790     400
 fuzz                     400     400
 tests                  40000   30000'
 
