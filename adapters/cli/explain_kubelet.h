@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * For status --explain POD. Where kubelet has no files, nothing is said; nothing needs what
- * they say. JSON-POD.md documents the JSON.
+ * they say. JSON-BINDING.md documents the JSON.
  */
 #ifndef CPUBIND_CLI_EXPLAIN_KUBELET_H
 #define CPUBIND_CLI_EXPLAIN_KUBELET_H

@@ -3,7 +3,7 @@
  *
  * Says which CPUs each worker of the pod may use and whether others may, too; what kubelet gave
  * to its container; why its device has the pool that it has, which the explanation of the plan
- * says; and whose pools are on the same nodes. JSON-POD.md documents the JSON.
+ * says; and whose pools are on the same nodes. JSON-BINDING.md documents the JSON.
  */
 #include <string.h>
 

@@ -45,8 +45,8 @@ extern const char *const cli_kubelet_path[CLI_KUBELET_FILES];
 /* The end of sizes of memory: text and JSON of sizes below stay inside int64_t. */
 #define CLI_KUBELET_BYTES_END ((int64_t)1 << 59)
 
-/* Reads a file, in the form that JSON-POD.md documents. CPUs are below CPUBIND_MAX_CPUS, nodes
- * below CPUBIND_MAX_NODES, sizes below CLI_KUBELET_BYTES_END.
+/* Reads a file, in the form that JSON-BINDING.md documents. CPUs are below CPUBIND_MAX_CPUS,
+ * nodes below CPUBIND_MAX_NODES, sizes below CLI_KUBELET_BYTES_END.
  *   returns {UID: {CONTAINER: what}}, to be freed, with a text of CPUs, or an array of memory
  *           or devices; of claims {UID: [claim]}, for they are of the whole pod. NULL, with the
  *           place and the reason in *why: it is none of these */

@@ -1,7 +1,7 @@
 /* status_text.c - what cpubind status has found, as text, as JSON and as lines of changes
  * SPDX-License-Identifier: MIT
  *
- * Prints and formats; reads nothing of the host. JSON.md documents the JSON.
+ * Prints and formats; reads nothing of the host. JSON-BINDING.md documents the JSON.
  */
 #include "status_text.h"
 
