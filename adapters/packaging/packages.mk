@@ -15,8 +15,9 @@ $(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_a
 	adapters/packaging/completion.sh $(@D)/options $(@D)
 	touch $@
 
-pages: $(BUILD)/doc/made ## the pages that are made from the help
+pages: $(BUILD)/doc/made $(BUILD)/fixtures.db ## the pages that are made from the help, and README's picture
 	cp $(BUILD)/doc/COMMANDS.md adapters/cli/COMMANDS.md
+	$(NATIVE)/cpubind plan --fixture gpu-beside-npu --format svg >adapters/api/plan.svg
 	cp $(BUILD)/doc/FIXTURE.md adapters/sqlite/FIXTURE.md
 	cp $(BUILD)/doc/OPTIONS.md adapters/measure/OPTIONS.md
 

@@ -341,6 +341,11 @@ no_irq_words_are_named() {
         grep -v no_role | are_named adapters/cli/MESSAGES.md 2 '`WORD`'
 }
 
+picture_is_that_of_the_command() {
+    "$BUILD/cpubind" plan --fixture gpu-beside-npu --format svg | cmp - adapters/api/plan.svg &&
+        grep -qF '](adapters/api/plan.svg)' README.md
+}
+
 # Of command_line.c the words that people look for are left out, and are in its tables alone.
 sentences_name_options() {
     {
@@ -465,6 +470,7 @@ check "the tools of the examples compile" make_tools
 check_examples
 check "the status codes are those of the header" codes_are_those_of_the_header
 check "the pages name every error and warning code" warnings_are_named
+check "the picture of README.md is the one that the command draws" picture_is_that_of_the_command
 check "every key of the service is named" keys_are_named
 check "every check of doctor is named" doctor_words_are_named
 check "the sentences of MESSAGES.md are those of the command" sentences_are_those_of_the_command
