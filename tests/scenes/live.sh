@@ -292,6 +292,12 @@ survives_kills() {
     [ $n_half -gt 1 ] && restore --quiet && apply --device npu0 --quiet && restore --quiet &&
         no_record
 }
-check_worker "restore works after cpubind was killed at any of $kills moments" survives_kills \
-    acl_thread release_thread a b c d e f
+# One without sanitizers has ended before it is killed.
+case $CPUBIND in
+*/fast/*) ;;
+*)
+    check_worker "restore works after cpubind was killed at any of $kills moments" survives_kills \
+        acl_thread release_thread a b c d e f
+    ;;
+esac
 finish
