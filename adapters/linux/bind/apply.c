@@ -279,6 +279,7 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     binding->report.device = goal->device;
     memcpy(binding->report.pci, goal->pci, sizeof goal->pci);
-    cpubind_start_events(binding);
-    return apply(binding, goal, fault);
+    why = cpubind_start_events(binding);
+    return why.error ? cpubind_linux_end(CPUBIND_LINUX_ERR_MEMORY, why, fault)
+                     : apply(binding, goal, fault);
 }

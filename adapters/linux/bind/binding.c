@@ -248,7 +248,7 @@ static cpubind_linux_status open_binding(const cpubind_bind_options *options,
     memset(b, 0, offsetof(cpubind_binding, report.memory));
     b->sys = calls;
     b->root = (cpubind_root){calls, -1, CPUBIND_REACH_ANYWHERE};
-    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = -1;
+    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = -1;
     b->options = *options;
     why = open_all(b);
     if (why.error) {

@@ -161,10 +161,8 @@ struct cpubind_binding {
     cpubind_group *group;                /* or NULL */
     char thread_name[CPUBIND_COMM_SIZE]; /* of the last entry that was read and is a thread */
     cpubind_kernel_list kernel;          /* of this call, without a group */
-    int events_fd;                       /* of cpubind_proc_events_open; -1: none */
     cpubind_proc_news news;              /* that no call of cpubind_bind_again has handled */
     int is_early;                      /* events ended the last wait before its time was over */
-    int64_t period_end_ms;             /* of the period that such a wait began; 0: none */
     int64_t next_look_ms;              /* when all threads are looked at; 0: in the next call */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_outcomes report;
@@ -178,6 +176,7 @@ typedef struct cpubind_member {
 
 struct cpubind_group {
     const cpubind_sys *sys;
+    int is_own;  /* of one binding, which closes it: another one is told of all processes */
     int wake_fd; /* ends a wait; -1: none */
     cpubind_member *member;
     int32_t n, cap;
@@ -201,16 +200,17 @@ int cpubind_has_events(const cpubind_binding *b);
 /* Finds irqbalance as cpubind_irqbalance_find does; a group finds it once. */
 cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbalance *out);
 
-/* Asks the kernel for the events of the process, if a watch follows and has no group: before
- * anything is looked at, so that what is born or renamed later is not missed. Why it sends none
- * is in the report. */
-void cpubind_start_events(cpubind_binding *b);
+/* Makes a group of one, if a watch follows and has no group: before anything is looked at, so
+ * that what is born or renamed later is not missed. Why the kernel sends no events is in the
+ * report.
+ *   errors  ENOMEM */
+cpubind_linux_fault cpubind_start_events(cpubind_binding *b);
 
-/* Stops receiving events, those of a group too. */
+/* Reads the events that have come, in a group of one. */
+void cpubind_read_events(cpubind_binding *b);
+
+/* Stops receiving events, and leaves the group. */
 void cpubind_stop_events(cpubind_binding *b);
-
-/* Leaves the group, if there is one. */
-void cpubind_group_leave(cpubind_binding *b);
 
 /* == The lock of a process (process_lock.c) ================================= */
 

@@ -51,7 +51,7 @@ static void choose_events(cpubind_group *g)
     for (int32_t i = 0; i < g->n && !why.error; i++)
         why = cpubind_ids_add(&pids, g->sys, g->member[i].binding->options.pid);
     if (!why.error) /* else the filter of before: the next wait tries again */
-        cpubind_proc_events_choose(g->sys, g->events_fd, pids.id, pids.n);
+        cpubind_proc_events_choose(g->sys, g->events_fd, pids.id, pids.n, !g->is_own);
     g->is_changed = why.error != 0;
     free(pids.id);
 }
@@ -71,7 +71,8 @@ void cpubind_group_join(cpubind_group *group, cpubind_binding *binding)
     cpubind_look_at_all(binding);
 }
 
-void cpubind_group_leave(cpubind_binding *b)
+/* Leaves the group, if there is one. */
+static void leave(cpubind_binding *b)
 {
     cpubind_group *g = b->group;
     b->group = NULL;
@@ -91,7 +92,7 @@ void cpubind_group_close(cpubind_group *group)
     if (!group)
         return;
     while (group->n > 0)
-        cpubind_group_leave(group->member[0].binding);
+        leave(group->member[0].binding);
     if (group->events_fd >= 0)
         cpubind_proc_events_close(group->sys, group->events_fd);
     cpubind_kernel_list_free(&group->kernel);
@@ -136,21 +137,31 @@ cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbal
 
 int cpubind_has_events(const cpubind_binding *b)
 {
-    return b->events_fd >= 0 || (b->group && b->group->events_fd >= 0);
+    return b->group && b->group->events_fd >= 0;
 }
 
-void cpubind_start_events(cpubind_binding *b)
+cpubind_linux_fault cpubind_start_events(cpubind_binding *b)
 {
-    if (b->options.is_watching && !b->group && b->events_fd < 0)
-        b->report.no_events = cpubind_proc_events_open(b->sys, b->options.pid, &b->events_fd);
+    cpubind_group *own;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!b->options.is_watching || b->group)
+        return why;
+    if (cpubind_group_open(b->sys, &own, &why) != CPUBIND_LINUX_OK)
+        return why;
+    own->is_own = 1;
+    (void)cpubind_group_watch(own, &b->report.no_events);
+    cpubind_group_join(own, b);
+    if (b->group)
+        return why;
+    cpubind_group_close(own);
+    return cpubind_fault_of(ENOMEM, "memory");
 }
 
 void cpubind_stop_events(cpubind_binding *b)
 {
-    if (b->events_fd >= 0)
-        cpubind_proc_events_close(b->sys, b->events_fd);
-    b->events_fd = -1;
-    cpubind_group_leave(b);
+    cpubind_group *const own = b->group && b->group->is_own ? b->group : NULL;
+    leave(b);
+    cpubind_group_close(own);
     free(b->news.tids.id);
     b->news = (cpubind_proc_news){.is_all = 0};
     b->is_early = 0;
@@ -161,7 +172,7 @@ cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fau
 {
     cpubind_linux_fault why = cpubind_no_fault;
     if (group->events_fd < 0)
-        why = cpubind_proc_events_open(group->sys, 0, &group->events_fd);
+        why = cpubind_proc_events_open(group->sys, &group->events_fd);
     return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
                              fault);
 }
@@ -206,6 +217,15 @@ static void read_events(cpubind_group *g, cpubind_group_news *news)
         g->gather_ms = GATHER_MS;
     else if (news->has_other && g->gather_ms < MAX_GATHER_MS)
         g->gather_ms *= 2;
+}
+
+void cpubind_read_events(cpubind_binding *b)
+{
+    cpubind_group_news news = {.is_period = 0};
+    if (!b->group || !b->group->is_own)
+        return;
+    read_events(b->group, &news);
+    cpubind_note_step(b, CPUBIND_STEP_EVENTS, news.why);
 }
 
 /* == Waiting ================================================================ */
@@ -256,9 +276,9 @@ void cpubind_group_wake_at(cpubind_group *group, int fd)
     group->wake_fd = fd;
 }
 
-cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, int32_t most_ms)
+/* Waits, and reads no event: those of a group of one are read by cpubind_bind_again. */
+static cpubind_group_news wait_for_any(cpubind_group *g, int32_t timeout_ms, int32_t most_ms)
 {
-    cpubind_group *g = group;
     cpubind_group_news news = {.is_period = 0};
     const int64_t now_ms = cpubind_now_ms();
     int64_t left_ms;
@@ -275,11 +295,29 @@ cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, 
             (void)g->sys->poll(NULL, 0, g->gather_ms);
         news.has_ended = note_ends(g);
     }
-    read_events(g, &news);
     news.is_period = is_period_over(g);
     for (int32_t i = 0; i < g->n; i++)
         g->member[i].binding->is_early = !news.is_period;
     return news;
+}
+
+cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, int32_t most_ms)
+{
+    cpubind_group_news news = wait_for_any(group, timeout_ms, most_ms);
+    read_events(group, &news);
+    return news;
+}
+
+int cpubind_bind_wait(cpubind_binding *binding, int32_t timeout_ms)
+{
+    const cpubind_binding *b = binding;
+    /* Checked after pidfd_open of the group: another process may have had the pid before. */
+    int is_over = cpubind_has_ended(&binding->root, b->options.pid, b->start);
+    if (!is_over && b->group)
+        (void)wait_for_any(b->group, timeout_ms, -1);
+    else if (!is_over)
+        (void)b->sys->poll(NULL, 0, timeout_ms);
+    return is_over || cpubind_has_ended(&binding->root, b->options.pid, b->start);
 }
 
 int cpubind_group_is_due(const cpubind_binding *binding)

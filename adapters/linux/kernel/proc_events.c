@@ -28,7 +28,7 @@
 #define MAX_DATAGRAMS 4096
 
 /* Bytes that the kernel may keep for this process: it counts about 800 a message. */
-#define BUFFER_BYTES (1 << 20)
+#define BUFFER_BYTES (4 << 20)
 
 /* == The filter ============================================================= */
 
@@ -42,55 +42,37 @@
 /* Goes on, or skips as many instructions when the number is, or is not, the loaded one. */
 #define SKIP(number, is, is_not) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(number), is, is_not)
 
-/* Lets births, exec and names of the process pass, answers, and other kinds of messages. It is
- * only there to save time: without it all events come. */
-static void set_filter(const cpubind_sys *sys, int fd, int32_t pid)
+/* Processes that the filter picks: a jump goes 255 instructions far. */
+#define MAX_CHOSEN 240
+
+/* It is only there to save time: without it all events come. */
+void cpubind_proc_events_choose(const cpubind_sys *sys, int fd, const int32_t *pid, int32_t n,
+                                int has_others)
 {
-    struct sock_filter code[] = {
+    enum { NAME = 7, BIRTH = 9, FIRST = 10 }; /* places in the program */
+    struct sock_filter code[FIRST + MAX_CHOSEN + 3];
+    const int is_all = n > MAX_CHOSEN;
+    const unsigned end = FIRST + (is_all ? 0 : (unsigned)n), drop = end + 1, take = end + 2;
+    const struct sock_filter start[FIRST] = {
         LOAD((uint32_t)AT_IDX),
-        SKIP(CN_IDX_PROC, 0, 9), /* to "take" */
+        SKIP(CN_IDX_PROC, 0, (uint8_t)(take - 2)),
         LOAD((uint32_t)AT_WHAT),
-        SKIP(PROC_EVENT_NONE, 7, 0),
-        SKIP(PROC_EVENT_FORK, 4, 0),
-        SKIP(PROC_EVENT_COMM, 1, 0),
-        SKIP(PROC_EVENT_EXEC, 0, 5), /* to "drop" */
+        SKIP(PROC_EVENT_NONE, (uint8_t)(take - 4), 0),
+        SKIP(PROC_EVENT_FORK, (uint8_t)((has_others ? take : BIRTH) - 5), 0),
+        SKIP(PROC_EVENT_EXEC, (uint8_t)((has_others ? take : NAME) - 6), 0),
+        SKIP(PROC_EVENT_COMM, 0, (uint8_t)(drop - 7)),
         LOAD((uint32_t)AT_NAME),
         BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0),
         LOAD((uint32_t)AT_BIRTH),
-        SKIP((uint32_t)pid, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX), /* take */
-        BPF_STMT(BPF_RET | BPF_K, 0),          /* drop */
     };
-    const struct sock_fprog program = {sizeof code / sizeof code[0], code};
-    (void)sys->setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
-}
-
-/* Processes whose names the filter of all processes picks: a jump goes 255 instructions far. */
-#define MAX_CHOSEN 240
-
-void cpubind_proc_events_choose(const cpubind_sys *sys, int fd, const int32_t *pid, int32_t n)
-{
-    /* Jumps to "take" or "drop" from the instruction `at`. */
-    struct sock_filter code[MAX_CHOSEN + 16];
-    const int is_all = n > MAX_CHOSEN;
-    const unsigned take = 8 + (is_all ? 0 : (unsigned)n), drop = take + 1;
-    unsigned at = 0;
-    code[at++] = (struct sock_filter)LOAD((uint32_t)AT_IDX);
-    code[at++] = (struct sock_filter)SKIP(CN_IDX_PROC, 0, (uint8_t)(take - 2));
-    code[at++] = (struct sock_filter)LOAD((uint32_t)AT_WHAT);
-    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_NONE, (uint8_t)(take - 4), 0);
-    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_FORK, (uint8_t)(take - 5), 0);
-    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_EXEC, (uint8_t)(take - 6), 0);
-    code[at++] = (struct sock_filter)SKIP(PROC_EVENT_COMM, 0, (uint8_t)(drop - 7));
-    code[at++] = (struct sock_filter)LOAD((uint32_t)AT_NAME);
-    for (int32_t i = 0; !is_all && i < n; i++, at++)
-        code[at] = (struct sock_filter)SKIP((uint32_t)pid[i], (uint8_t)(take - at - 1),
-                                            (uint8_t)(i == n - 1));
-    if (n == 0)
-        code[7] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
-    code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
-    code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
-    const struct sock_fprog program = {(unsigned short)at, code};
+    const struct sock_fprog program = {(unsigned short)(take + 1), code};
+    memcpy(code, start, sizeof start);
+    for (unsigned at = FIRST; at < end; at++)
+        code[at] =
+            (struct sock_filter)SKIP((uint32_t)pid[at - FIRST], (uint8_t)(take - at - 1), 0);
+    code[end] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, is_all ? UINT32_MAX : 0);
+    code[drop] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+    code[take] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
     (void)sys->setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
@@ -175,9 +157,9 @@ static cpubind_linux_fault read_answer(const cpubind_sys *sys, int fd, uint32_t 
     return cpubind_fault_of(ENOMSG, "answer");
 }
 
-cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid, int *fd)
+cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int *fd)
 {
-    const int buffer_bytes = pid ? BUFFER_BYTES : 4 * BUFFER_BYTES;
+    const int buffer_bytes = BUFFER_BYTES;
     const struct sockaddr_nl own = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
     /* Answers go to all listeners: the number tells which is the one to this request. */
     const uint32_t ack = (uint32_t)getpid() << 8 ^ (uint32_t)cpubind_now_ms();
@@ -185,10 +167,7 @@ cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid
     *fd = sys->socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR);
     if (*fd < 0)
         return cpubind_fault_errno("socket");
-    if (pid)
-        set_filter(sys, *fd, pid);
-    else
-        cpubind_proc_events_choose(sys, *fd, NULL, 0);
+    cpubind_proc_events_choose(sys, *fd, NULL, 0, 0);
     (void)sys->setsockopt(*fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes);
     if (sys->bind(*fd, (const struct sockaddr *)&own, sizeof own) < 0)
         fault = cpubind_fault_errno("bind");
@@ -237,26 +216,6 @@ void cpubind_proc_news_add(cpubind_proc_news *news, const cpubind_sys *sys,
     case CPUBIND_PROC_EVENT_END:
         return;
     }
-}
-
-/* The arguments of take_own. */
-typedef struct listener {
-    const cpubind_sys *sys;
-    int32_t pid;
-    cpubind_proc_news *news;
-} listener;
-
-static void take_own(void *ctx, const cpubind_proc_event *event)
-{
-    const listener *l = (const listener *)ctx;
-    if (event->kind == CPUBIND_PROC_EVENT_LOST || event->pid == l->pid)
-        cpubind_proc_news_add(l->news, l->sys, event);
-}
-
-cpubind_linux_fault cpubind_proc_events_read(const cpubind_sys *sys, int fd, int32_t pid,
-                                             cpubind_proc_news *news)
-{
-    return cpubind_proc_events_each(sys, fd, take_own, &(listener){sys, pid, news});
 }
 
 void cpubind_proc_events_close(const cpubind_sys *sys, int fd)

@@ -16,16 +16,16 @@
 #include "bytes.h"
 #include "files.h"
 
-/* Begins to receive the events of the process `pid`; with pid 0 those of all processes, as
- * cpubind_proc_events_choose says.
+/* Begins to receive the events of processes, as cpubind_proc_events_choose says; until then of
+ * none.
  *   out     *fd: a socket that poll(2) can wait for; -1 on failure
  *   errors  EPROTONOSUPPORT, "socket": the kernel has no connector; EPERM, "bind":
  *           CAP_NET_ADMIN is missing; ECONNREFUSED, "sendmsg": another network namespace;
  *           ENOMSG, "answer": another pid or user namespace, or a kernel without these events;
  *           or those of the calls, and an errno of the kernel's answer */
-cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int32_t pid, int *fd);
+cpubind_linux_fault cpubind_proc_events_open(const cpubind_sys *sys, int *fd);
 
-/* What the events of one call of cpubind_proc_events_read say. */
+/* What the events of a process say. */
 typedef struct cpubind_proc_news {
     cpubind_ids tids; /* threads that were created or have another name, in the order of the
                          events; a number may occur twice; freed by the caller */
@@ -37,20 +37,16 @@ typedef struct cpubind_proc_news {
 void cpubind_proc_news_add(cpubind_proc_news *news, const cpubind_sys *sys,
                            const cpubind_proc_event *event);
 
-/* Reads the events that have come, without waiting, and adds what they say to *news. After a
- * storm some may be left: the socket can still be read then.
- *   errors  those of recvfrom(2), after which the socket is of no use */
-cpubind_linux_fault cpubind_proc_events_read(const cpubind_sys *sys, int fd, int32_t pid,
-                                             cpubind_proc_news *news);
-
-/* Of a socket for all processes: names of threads come for these processes alone; births and
- * other programs come for every process. Without the call, or where the kernel does not take
- * the filter, all names come. */
-void cpubind_proc_events_choose(const cpubind_sys *sys, int fd, const int32_t *pid, int32_t n);
+/* Chooses the processes whose events come; with has_others births and other programs of every
+ * process, and names of the threads of these alone. Where the kernel does not take the filter,
+ * all come. */
+void cpubind_proc_events_choose(const cpubind_sys *sys, int fd, const int32_t *pid, int32_t n,
+                                int has_others);
 
 /* Gives the events that have come to `take` one by one, without waiting: births, names, other
- * programs, ends, and LOST when some were dropped. After a storm some may be left.
- *   errors  as cpubind_proc_events_read */
+ * programs, ends, and LOST when some were dropped. After a storm some may be left: the socket
+ * can still be read then.
+ *   errors  those of recvfrom(2), after which the socket is of no use */
 typedef void cpubind_proc_events_take(void *ctx, const cpubind_proc_event *event);
 cpubind_linux_fault cpubind_proc_events_each(const cpubind_sys *sys, int fd,
                                              cpubind_proc_events_take *take, void *ctx);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Touches its own file, lock and temporary file in the folder of run_folder.h. The rules are in
- * shared_run.h. The file is read by the kernel that wrote it, so numbers are in host order.
+ * shared_run.h.
  */
 #define _GNU_SOURCE
 #include "shared_run.h"
@@ -11,34 +11,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "../../text/host_file.h"
 #include "../kernel/run_folder.h"
 #include "../search_path.h"
-
-#define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#include "host_files.h"
+#include "host_source.h"
 
 /* How often the lock is tried. */
 #define LOCK_TICK_MS 10
 
 #define NAME_SIZE 96 /* of a file; of an input */
 
-/* FORMAT  head, then n parts, then the key, then for each part its output and its stderr */
-typedef struct head {
-    char magic[8];
-    uint64_t sum;    /* FNV-1a, 64 bits, of all that follows */
-    int64_t time_ms; /* the monotonic clock of this boot */
-    int32_t n, key_len;
-} head;
+/* The file is a line and a host (text/host_file.h), which has the key and, as a capture has
+ * them, the outputs. The line is the sum of all that follows it, and the monotonic clock. */
+#define SUM_SIZE  17
+#define LINE_SIZE (SUM_SIZE + 21)
+#define KEY_NAME  "key"
 
-typedef struct part {
-    int32_t exit_code, len, err_len, unused;
-    char name[NAME_SIZE]; /* of the input, ended by NUL */
-} part;
-
-static const char magic[8] = {'C', 'P', 'U', 'B', 'n', 's', '0', '1'};
+/* More commands than one run has. */
+#define MAX_COMMANDS 16
 
 /* One use of the file. */
 typedef struct session {
@@ -46,16 +39,12 @@ typedef struct session {
     const cpubind_sys *sys;
     int dir, lock;     /* -1: not open */
     cpubind_bytes key; /* see KEY in shared_run.h */
-    char file[NAME_SIZE], lock_file[NAME_SIZE], temp_file[NAME_SIZE];
+    char file[NAME_SIZE], lock_file[CPUBIND_RUN_NAME_SIZE];
 } session;
-
-/* == Bytes ================================================================== */
 
 static cpubind_linux_fault add(cpubind_bytes *to, const cpubind_sys *sys, const void *data,
                                int32_t len)
 {
-    if (len > CPUBIND_SHARED_MAX - to->len)
-        return cpubind_fault_of(EFBIG, "length");
     cpubind_linux_fault why = cpubind_bytes_reserve(to, sys, len);
     if (!why.error && len > 0) {
         memcpy(to->data + to->len, data, (size_t)len);
@@ -119,192 +108,169 @@ static cpubind_linux_fault name_files(session *s, const char *mount)
     if (n == 0 || n > 20 || strlen(s->shared->tag) > 40)
         return cpubind_fault_of(EINVAL, "name");
     snprintf(s->file, NAME_SIZE, "%.16s.%.*s%s", tool, n, digits + 1, s->shared->tag);
-    snprintf(s->lock_file, NAME_SIZE, "%.16s.%.*s.lock", tool, n, digits + 1);
-    snprintf(s->temp_file, NAME_SIZE, ".%.16s.%.*s%s.tmp", tool, n, digits + 1, s->shared->tag);
+    snprintf(s->lock_file, sizeof s->lock_file, "%.16s.%.*s.lock", tool, n, digits + 1);
     return cpubind_no_fault;
 }
 
 /* == Reading ================================================================ */
 
-/* Whether an open file is one that only this user can have written. */
-static int is_own(const cpubind_sys *sys, int fd)
+static uint64_t sum_of(const cpubind_bytes *bytes)
 {
-    struct stat st;
-    return sys->fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == sys->geteuid() &&
-           !(st.st_mode & (S_IWGRP | S_IWOTH));
+    return cpubind_sum(CPUBIND_SUM, bytes->data + SUM_SIZE, (size_t)(bytes->len - SUM_SIZE));
 }
 
-static cpubind_linux_fault read_file(const session *s, cpubind_bytes *bytes)
+/* Whether the bytes are a whole file that is young enough. */
+static int is_usable(const cpubind_bytes *bytes)
 {
-    int fd;
-    cpubind_linux_fault why = cpubind_open(s->sys, s->dir, s->file, OPEN_FLAGS, &fd);
-    if (why.error)
-        return why;
-    why = is_own(s->sys, fd) ? cpubind_read_all(s->sys, fd, CPUBIND_SHARED_MAX, bytes)
-                             : cpubind_fault_of(EPERM, "file");
-    s->sys->close(fd);
-    return why;
-}
-
-/* Whether the bytes are a whole file with the key of this process, and young enough. */
-static int is_usable(const session *s, const cpubind_bytes *bytes, head *h)
-{
-    const int32_t before_sum = (int32_t)(offsetof(head, sum) + sizeof h->sum);
-    int64_t size = sizeof *h, age;
-    if (bytes->len < (int32_t)sizeof *h)
+    char line[LINE_SIZE + 1] = "", *end = line;
+    int64_t age;
+    if (bytes->len < LINE_SIZE)
         return 0;
-    memcpy(h, bytes->data, sizeof *h);
-    if (memcmp(h->magic, magic, sizeof magic) != 0 ||
-        h->sum != cpubind_sum(CPUBIND_SUM, bytes->data + before_sum,
-                              (size_t)(bytes->len - before_sum)) ||
-        h->n < 0 || h->n > CPUBIND_SHARED_MAX / (int32_t)sizeof(part) ||
-        h->key_len != s->key.len)
+    memcpy(line, bytes->data, LINE_SIZE);
+    if (strtoull(line, &end, 16) != sum_of(bytes))
         return 0;
-    size += h->n * (int64_t)sizeof(part) + h->key_len;
-    for (int32_t i = 0; i < h->n; i++) {
-        part p;
-        if ((int64_t)sizeof *h + (i + 1) * (int64_t)sizeof p > bytes->len)
-            return 0;
-        memcpy(&p, bytes->data + sizeof *h + (size_t)i * sizeof p, sizeof p);
-        if (p.len < 0 || p.err_len < 0 || p.err_len > CPUBIND_INPUT_ERR_MAX ||
-            !memchr(p.name, '\0', sizeof p.name))
-            return 0;
-        size += (int64_t)p.len + p.err_len;
-    }
-    age = cpubind_now_ms() - h->time_ms;
-    return size == bytes->len && age >= 0 && age < CPUBIND_SHARED_AGE_MS &&
-           memcmp(bytes->data + sizeof *h + (size_t)h->n * sizeof(part), s->key.data,
-                  (size_t)h->key_len) == 0;
+    age = cpubind_now_ms() - strtoll(end, NULL, 10);
+    return age >= 0 && age < CPUBIND_SHARED_AGE_MS;
 }
 
-/* Fills a command from the part of its name. Returns 0 when there is none, or no memory. */
-static int fill(const session *s, const cpubind_bytes *bytes, const head *h, const char *name,
-                cpubind_command *command)
+/* Fills a command with its answer. Returns 0 when there is none, or no memory. */
+static int fill(const session *s, cpubind_input answer, cpubind_command *command)
 {
-    size_t at = sizeof *h + (size_t)h->n * sizeof(part) + (size_t)h->key_len;
-    for (int32_t i = 0; i < h->n; i++) {
-        part p;
-        memcpy(&p, bytes->data + sizeof *h + (size_t)i * sizeof p, sizeof p);
-        if (strcmp(p.name, name) != 0) {
-            at += (size_t)p.len + (size_t)p.err_len;
-            continue;
-        }
-        if (add(&command->bytes, s->sys, bytes->data + at, p.len).error)
-            return 0;
-        memcpy(command->err, bytes->data + at + (size_t)p.len, (size_t)p.err_len);
-        command->err_len = p.err_len;
-        command->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
-        command->input.exit_code = p.exit_code;
-        command->input.err = p.err_len > 0 ? command->err : NULL;
-        command->input.err_len = p.err_len;
-        command->phase = CPUBIND_PHASE_DONE;
-        command->fd = command->err_fd = -1;
-        return 1;
+    if (answer.state != CPUBIND_INPUT_PRESENT ||
+        add(&command->bytes, s->sys, answer.data, answer.len).error)
+        return 0;
+    command->err_len = answer.err_len;
+    if (answer.err_len > 0)
+        memcpy(command->err, answer.err, (size_t)answer.err_len);
+    command->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    command->input.exit_code = answer.exit_code;
+    command->input.err = answer.err_len > 0 ? command->err : NULL;
+    command->input.err_len = answer.err_len;
+    command->phase = CPUBIND_PHASE_DONE;
+    command->fd = command->err_fd = -1;
+    return 1;
+}
+
+/* Opens the host that the file is. NULL: there is none that can be used. */
+static cpubind_linux_host *open_answers(const session *s)
+{
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_linux_host *host = NULL;
+    cpubind_text_fault fault;
+    const int is_read =
+        !cpubind_read_mine(s->sys, s->dir, s->file, CPUBIND_SHARED_MAX, &bytes).error;
+    if (!is_read || !is_usable(&bytes)) {
+        cpubind_bytes_free(&bytes);
+        return NULL;
     }
-    return 0;
+    bytes.len -= LINE_SIZE;
+    memmove(bytes.data, bytes.data + LINE_SIZE, (size_t)bytes.len);
+    (void)cpubind_linux_open_text(bytes.data, bytes.len, s->sys, &host, &fault);
+    return host;
 }
 
 /* Fills all commands from the file. Returns 0 when it cannot: the commands are as they were. */
 static int take(const session *s, cpubind_command *command, const char *const *name, int32_t n)
 {
-    cpubind_bytes bytes = {NULL, 0, 0};
-    head h;
+    cpubind_linux_host *host = open_answers(s);
+    cpubind_source source;
+    cpubind_input key;
     int32_t filled = 0;
-    if (!read_file(s, &bytes).error && is_usable(s, &bytes, &h))
-        while (filled < n && fill(s, &bytes, &h, name[filled], &command[filled]))
+    if (!host)
+        return 0;
+    source = cpubind_linux_source(host);
+    key = source.read(source.ctx, KEY_NAME);
+    if (key.state == CPUBIND_INPUT_PRESENT && key.len == s->key.len &&
+        memcmp(key.data, s->key.data, (size_t)key.len) == 0)
+        while (filled < n && fill(s, source.read(source.ctx, name[filled]), &command[filled]))
             filled++;
-    cpubind_bytes_free(&bytes);
-    if (filled == n)
-        return 1;
-    for (int32_t i = 0; i < n; i++) {
+    cpubind_linux_close(host);
+    for (int32_t i = 0; filled < n && i < n; i++) {
         cpubind_bytes_free(&command[i].bytes);
         command[i] = (cpubind_command){.argv = command[i].argv};
     }
-    return 0;
+    return filled == n;
 }
 
 /* == Writing ================================================================ */
 
+/* The names and the exit code beside an output. */
+typedef struct beside {
+    char exit_name[NAME_SIZE], err_name[NAME_SIZE], code[16];
+} beside;
+
+static int order_of_parts(const void *a, const void *b)
+{
+    return cpubind_host_file_order(((const cpubind_host_part *)a)->name,
+                                   ((const cpubind_host_part *)b)->name);
+}
+
+/* Makes the three parts of a command. Returns 0 where its name is none of a text. */
+static int make_parts(const cpubind_command *c, const char *name, beside *of,
+                      cpubind_host_part out[3])
+{
+    const size_t n = strlen(name);
+    if (n < 4 || n + sizeof ".err" > NAME_SIZE || strcmp(name + n - 4, ".txt") != 0)
+        return 0;
+    snprintf(of->exit_name, NAME_SIZE, "%.*s.exit", (int)n - 4, name);
+    snprintf(of->err_name, NAME_SIZE, "%s.err", name);
+    snprintf(of->code, sizeof of->code, "%d", (int)c->input.exit_code);
+    out[0] = (cpubind_host_part){name, c->bytes.data, c->bytes.len};
+    out[1] = (cpubind_host_part){of->exit_name, of->code, (int32_t)strlen(of->code)};
+    out[2] = (cpubind_host_part){of->err_name, c->err, c->err_len};
+    return 1;
+}
+
 static cpubind_linux_fault format(const session *s, const cpubind_command *command,
                                   const char *const *name, int32_t n, cpubind_bytes *to)
 {
-    head h = {.time_ms = cpubind_now_ms(), .n = n, .key_len = s->key.len};
-    memcpy(h.magic, magic, sizeof magic);
-    cpubind_linux_fault why = add(to, s->sys, &h, (int32_t)sizeof h);
-    for (int32_t i = 0; !why.error && i < n; i++) {
-        part p = {.exit_code = command[i].input.exit_code,
-                  .len = command[i].bytes.len,
-                  .err_len = command[i].err_len};
-        if (strlen(name[i]) >= sizeof p.name)
-            return cpubind_fault_of(ENAMETOOLONG, "name");
-        memcpy(p.name, name[i], strlen(name[i]));
-        why = add(to, s->sys, &p, (int32_t)sizeof p);
-    }
-    if (!why.error)
-        why = add(to, s->sys, s->key.data, s->key.len);
-    for (int32_t i = 0; !why.error && i < n; i++) {
-        why = add(to, s->sys, command[i].bytes.data, command[i].bytes.len);
-        if (!why.error)
-            why = add(to, s->sys, command[i].err, command[i].err_len);
-    }
-    if (!why.error) {
-        const size_t before = offsetof(head, sum) + sizeof h.sum;
-        h.sum = cpubind_sum(CPUBIND_SUM, to->data + before, (size_t)to->len - before);
-        memcpy(to->data, &h, sizeof h);
-    }
+    beside of[MAX_COMMANDS];
+    cpubind_host_part part[3 * MAX_COMMANDS + 1] = {{KEY_NAME, s->key.data, s->key.len}};
+    char line[LINE_SIZE + 1];
+    int32_t n_part = 1;
+    int64_t len;
+    cpubind_linux_fault why = cpubind_fault_of(n > MAX_COMMANDS ? EFBIG : 0, "length");
+    for (int32_t i = 0; i < n && !why.error; i++, n_part += 3)
+        if (!make_parts(&command[i], name[i], &of[i], &part[n_part]))
+            why = cpubind_fault_of(EINVAL, "name");
+    if (why.error)
+        return why;
+    qsort(part, (size_t)n_part, sizeof *part, order_of_parts);
+    len = LINE_SIZE + cpubind_host_file_write(part, n_part, NULL);
+    why = len > CPUBIND_SHARED_MAX ? cpubind_fault_of(EFBIG, "length")
+                                   : cpubind_bytes_reserve(to, s->sys, (int32_t)len);
+    if (why.error)
+        return why;
+    to->len = (int32_t)len;
+    (void)cpubind_host_file_write(part, n_part, to->data + LINE_SIZE);
+    snprintf(line, sizeof line, "%*s%20lld\n", SUM_SIZE, "", (long long)cpubind_now_ms());
+    memcpy(to->data, line, LINE_SIZE);
+    snprintf(line, sizeof line, "%016llx ", (unsigned long long)sum_of(to));
+    memcpy(to->data, line, SUM_SIZE);
     return why;
 }
 
-/* Keeps the outputs, unless a command has not ended well. The lock is held: nobody else writes
- * to the temporary file, and one that is there is of a process that was killed. */
+/* Keeps the outputs, unless a command has not ended well. */
 static void keep(const session *s, const cpubind_command *command, const char *const *name,
                  int32_t n)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    int fd;
     for (int32_t i = 0; i < n; i++)
         if (command[i].input.state != CPUBIND_INPUT_PRESENT || WIFSIGNALED(command[i].status))
             return;
-    cpubind_linux_fault why = format(s, command, name, n, &bytes);
-    if (!why.error) {
-        (void)s->sys->unlinkat(s->dir, s->temp_file, 0);
-        why = cpubind_create(s->sys, s->dir, s->temp_file, 0600, &fd);
-        if (!why.error) {
-            why = cpubind_write_synced(s->sys, fd, bytes.data, bytes.len);
-            if (!why.error && s->sys->rename(s->dir, s->temp_file, s->file) < 0)
-                why = cpubind_fault_errno("rename");
-            if (why.error)
-                (void)s->sys->unlinkat(s->dir, s->temp_file, 0);
-        }
-    }
+    if (!format(s, command, name, n, &bytes).error)
+        (void)cpubind_replace(s->sys, s->dir, s->file, 0600, bytes.data, bytes.len);
     cpubind_bytes_free(&bytes);
-}
-
-/* == The lock =============================================================== */
-
-/* Opens the file of the lock, which is never removed; makes it when it is not there. */
-static cpubind_linux_fault open_lock(session *s)
-{
-    cpubind_linux_fault why = cpubind_create(s->sys, s->dir, s->lock_file, 0600, &s->lock);
-    if (why.error == EEXIST)
-        why = cpubind_open(s->sys, s->dir, s->lock_file, OPEN_FLAGS, &s->lock);
-    return !why.error && !is_own(s->sys, s->lock) ? cpubind_fault_of(EPERM, "lock") : why;
 }
 
 /* Waits for the lock as long as a command may take. */
 static cpubind_linux_fault lock(session *s)
 {
     const int64_t end = cpubind_now_ms() + s->shared->limit_ms + CPUBIND_COMMAND_KILL_MS;
-    cpubind_linux_fault why = open_lock(s);
-    while (!why.error) {
-        if (s->sys->flock(s->lock, LOCK_EX | LOCK_NB) == 0)
-            return cpubind_no_fault;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return cpubind_fault_errno("lock");
-        if (cpubind_now_ms() >= end)
-            return cpubind_fault_of(ETIMEDOUT, "lock");
-        if (s->sys->poll(NULL, 0, LOCK_TICK_MS) < 0 && errno != EINTR)
-            return cpubind_fault_errno("poll");
+    cpubind_linux_fault why = cpubind_run_lock(s->sys, s->lock_file, &s->lock);
+    while (why.error == EWOULDBLOCK && cpubind_now_ms() < end) {
+        (void)s->sys->poll(NULL, 0, LOCK_TICK_MS);
+        why = cpubind_run_lock(s->sys, s->lock_file, &s->lock);
     }
     return why;
 }

@@ -7,8 +7,8 @@
  *
  *   FILE      <folder of run_folder.h>/<tool>.<mount namespace>[.<board>], of this user and
  *             written by nobody else, replaced as a whole. It holds a checksum, the time when
- *             the commands had ended, the key, and output, stderr and exit code of each
- *             command.
+ *             the commands had ended, and a host with the key, and output, stderr and exit
+ *             code of each command.
  *   KEY       boot id, mount namespace, device, inode and time of the tool on PATH,
  *             LD_LIBRARY_PATH, and the device nodes that this process may open. An output with
  *             another key is another view of the host, and is not used.
