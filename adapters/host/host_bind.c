@@ -59,7 +59,7 @@ cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
     if (status == CPUBIND_LINUX_OK)
         status = cpubind_linux_open_live(&live, &h->facts_host, &why);
     if (status == CPUBIND_LINUX_OK) {
-        why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &h->root.fd);
+        why = cpubind_root_live(&h->root, sys);
         status = why.error ? CPUBIND_LINUX_ERR_OPEN : CPUBIND_LINUX_OK;
     }
     if (status == CPUBIND_LINUX_OK && options->tree) {

@@ -71,18 +71,13 @@ int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
         const int32_t pid = found->row[i].pid;
         const host_child *known = find_orphan(h, pid);
         const int32_t heir = known ? find_heir(h, known, pid) : pid;
-        cpubind_child *row;
         if (heir == pid) {
             found->row[n++] = found->row[i];
             continue;
         }
-        row = (cpubind_child *)cpubind_grow(h->sys, children->row, children->n, &children->cap,
-                                            sizeof *row);
-        if (!row)
+        const cpubind_child row = {pid, heir, found->row[i].device, known->of.start};
+        if (CPUBIND_APPEND(h->sys, children->row, children->n, children->cap, &row).error)
             return 0;
-        children->row = row;
-        children->row[children->n++] =
-            (cpubind_child){pid, heir, found->row[i].device, known->of.start};
     }
     found->n = n;
     return 1;

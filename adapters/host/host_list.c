@@ -227,34 +227,11 @@ static int uses_asked(const cpubind_host_bind *h, const cpubind_users *list, int
     return 0;
 }
 
-static int add_child(listing *l, cpubind_child child)
-{
-    cpubind_child *row = (cpubind_child *)cpubind_grow(
-        l->h->sys, l->children.row, l->children.n, &l->children.cap, sizeof *row);
-    if (!row)
-        return 0;
-    l->children.row = row;
-    row[l->children.n++] = child;
-    return 1;
-}
-
-static int add_user(listing *l, cpubind_user user)
-{
-    cpubind_user *row =
-        (cpubind_user *)cpubind_grow(l->h->sys, l->found.row, l->found.n, &l->cap, sizeof *row);
-    if (!row)
-        return 0;
-    l->found.row = row;
-    row[l->found.n++] = user;
-    return 1;
-}
-
 /* Takes the users of a list and their children. */
 static int take_list(listing *l, cpubind_users *list)
 {
     cpubind_host_bind *h = l->h;
     cpubind_children children = {NULL, 0, 0};
-    int is_taken = 1;
     cpubind_namespaces own = {0, 0};
     cpubind_linux_fault why = cpubind_no_fault;
     if (list->driver)
@@ -266,13 +243,14 @@ static int take_list(listing *l, cpubind_users *list)
         why = cpubind_split_children(&h->root, list->driver != NULL, list, &children);
     if (why.error)
         return fail_read(l, "/proc", why);
-    for (int32_t i = 0; i < list->n && is_taken; i++)
+    for (int32_t i = 0; i < list->n && !why.error; i++)
         if (uses_asked(h, list, list->row[i].pid))
-            is_taken = add_user(l, list->row[i]);
-    for (int32_t i = 0; i < children.n && is_taken; i++)
-        is_taken = add_child(l, children.row[i]);
+            why = CPUBIND_APPEND(h->sys, l->found.row, l->found.n, l->cap, &list->row[i]);
+    for (int32_t i = 0; i < children.n && !why.error; i++)
+        why = CPUBIND_APPEND(h->sys, l->children.row, l->children.n, l->children.cap,
+                             &children.row[i]);
     free(children.row);
-    return is_taken || fail(l, CPUBIND_PROBLEM_NO_MEMORY);
+    return !why.error || fail(l, CPUBIND_PROBLEM_NO_MEMORY);
 }
 
 static cpubind_problem_code read_listed(void *ctx, cpubind_arena *arena)

@@ -87,14 +87,13 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     struct stat st;
     out->own_space = h->sys->statat(h->root.fd, "proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     for (int32_t i = 0; i < h->n; i++) {
-        identity *all;
-        if (h->entry[i]->device < 0)
+        identity who;
+        if (h->entry[i]->device < 0 ||
+            !read_identity(h, h->entry[i]->row.pid, out->own_space, &who))
             continue;
-        all = (identity *)cpubind_grow(h->sys, out->of, out->n, &out->cap, sizeof *all);
-        if (!all)
-            return cpubind_fault_of(ENOMEM, "memory");
-        out->of = all;
-        out->n += read_identity(h, h->entry[i]->row.pid, out->own_space, &all[out->n]);
+        const cpubind_linux_fault why = CPUBIND_APPEND(h->sys, out->of, out->n, out->cap, &who);
+        if (why.error)
+            return why;
     }
     return cpubind_no_fault;
 }
@@ -122,16 +121,12 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
 {
     workers all = {NULL, 0, 0, 0};
     cpubind_ids pids = {NULL, 0, 0};
-    int folder = -1;
     cpubind_linux_fault why;
     if (h->options.tree)
         return list_tree(h);
     why = read_workers(h, &all);
     if (!why.error)
-        why = cpubind_open(h->sys, h->root.fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                           &folder);
-    if (!why.error)
-        why = cpubind_tasks_list(h->sys, folder, &pids);
+        why = cpubind_processes_list(&h->root, &pids);
     for (int32_t i = 0; i < pids.n && !why.error && all.n > 0; i++) {
         host_entry *e = cpubind_host_find(h, pids.id[i]);
         identity who;
@@ -147,8 +142,6 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
         if (e)
             e->is_listed = 1;
     }
-    if (folder >= 0)
-        h->sys->close(folder);
     free(pids.id);
     free(all.of);
     return why;

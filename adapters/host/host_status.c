@@ -375,7 +375,7 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
         arena, host->listed.n + host->opened.n, sizeof *out->worker);
     if (!l.list || !out->worker)
         return CPUBIND_PROBLEM_NO_MEMORY;
-    (void)cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &l.root.fd);
+    (void)cpubind_root_live(&l.root, sys);
     look_at_devices(&l);
     if (l.root.fd >= 0)
         sys->close(l.root.fd);

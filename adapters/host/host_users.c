@@ -307,13 +307,8 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
 
 static cpubind_linux_fault add_row(search *s, int32_t pid, int32_t device)
 {
-    cpubind_user *row =
-        (cpubind_user *)cpubind_grow(s->root.sys, s->row, s->n, &s->cap, sizeof *row);
-    if (!row)
-        return no_memory();
-    s->row = row;
-    s->row[s->n++] = (cpubind_user){pid, device};
-    return cpubind_no_fault;
+    const cpubind_user row = {pid, device};
+    return CPUBIND_APPEND(s->root.sys, s->row, s->n, s->cap, &row);
 }
 
 /* Notes the device that a process names by variables of its own. What it has from its parent
@@ -322,7 +317,7 @@ static cpubind_linux_fault note_claim(search *s, int32_t pid)
 {
     cpubind_bytes none = {0}, own = {0}, parent = {0};
     cpubind_proc_stat stat = {.ppid = 0};
-    claim *row, found = {pid, 0, -1};
+    claim found = {pid, 0, -1};
     int32_t rank = -1;
     int is_named = 0;
     cpubind_linux_fault why = read_environment(s, pid, &own);
@@ -342,14 +337,9 @@ static cpubind_linux_fault note_claim(search *s, int32_t pid)
         why = find_by_environment(s, pid, rank, &found.device);
     cpubind_bytes_free(&own);
     cpubind_bytes_free(&parent);
-    if (why.error || found.device < 0)
-        return why;
-    row = (claim *)cpubind_grow(s->root.sys, s->claim, s->n_claim, &s->claim_cap, sizeof *row);
-    if (!row)
-        return no_memory();
-    s->claim = row;
-    s->claim[s->n_claim++] = found;
-    return cpubind_no_fault;
+    return why.error || found.device < 0
+               ? why
+               : CPUBIND_APPEND(s->root.sys, s->claim, s->n_claim, s->claim_cap, &found);
 }
 
 /* Adds the processes that name a device of which no process has a file open, but for one whose
@@ -433,17 +423,6 @@ static int can_wait(search *s, int32_t pid, cpubind_stranger *now)
     return 0;
 }
 
-static cpubind_linux_fault keep_stranger(search *s, const cpubind_stranger *now)
-{
-    cpubind_stranger *row = (cpubind_stranger *)cpubind_grow(
-        s->root.sys, s->stranger, s->n_stranger, &s->stranger_cap, sizeof *row);
-    if (!row)
-        return no_memory();
-    s->stranger = row;
-    row[s->n_stranger++] = *now;
-    return cpubind_no_fault;
-}
-
 /* Looks at a process, unless it is a stranger that was looked at not long ago. */
 static cpubind_linux_fault look_at_any(search *s, int32_t pid)
 {
@@ -454,7 +433,9 @@ static cpubind_linux_fault look_at_any(search *s, int32_t pid)
         return look_at(s, pid);
     if (!can_wait(s, pid, &now))
         why = look_at(s, pid);
-    return why.error || s->n + s->n_claim > n_before ? why : keep_stranger(s, &now);
+    return why.error || s->n + s->n_claim > n_before
+               ? why
+               : CPUBIND_APPEND(s->root.sys, s->stranger, s->n_stranger, s->stranger_cap, &now);
 }
 
 static cpubind_linux_fault look_at_all(search *s)
@@ -521,7 +502,7 @@ static cpubind_linux_fault find_users(search *s)
     if (s->q->strangers)
         check_strangers(s);
     if (s->n_open)
-        why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &s->root.fd);
+        why = cpubind_root_live(&s->root, sys);
     if (!why.error)
         why = look_at_all(s);
     if (s->root.fd >= 0)

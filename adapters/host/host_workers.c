@@ -20,8 +20,6 @@
 #include "lineage.h"
 #include "process_env.h"
 
-/* The link /proc/self/ns/pid of the first pid namespace of a host (PROC_PID_INIT_INO). */
-
 #define PATH_SIZE 4600 /* a cgroup path of PATH_MAX bytes fits */
 
 /* Private to a cpubind_workers: the CPUs that its rows point to. */
@@ -498,7 +496,7 @@ cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubi
     else if (list->n > 0)
         memcpy(own.row, list->row, (size_t)list->n * sizeof *own.row);
     if (!why.error)
-        why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &r.root.fd);
+        why = cpubind_root_live(&r.root, sys);
     if (!why.error)
         why = read_all(&r, &own);
     if (r.root.fd >= 0)

@@ -40,18 +40,6 @@ static cpubind_linux_fault find_parent(cpubind_root *root, const cpubind_users *
                                &child->parent, &child->start);
 }
 
-static cpubind_linux_fault add(const cpubind_sys *sys, cpubind_children *out,
-                               cpubind_child child)
-{
-    cpubind_child *row =
-        (cpubind_child *)cpubind_grow(sys, out->row, out->n, &out->cap, sizeof *row);
-    if (!row)
-        return cpubind_fault_of(ENOMEM, "memory");
-    out->row = row;
-    out->row[out->n++] = child;
-    return cpubind_no_fault;
-}
-
 /* Adds the forks of users that are not in the list. */
 static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_users *list,
                                         cpubind_children *out)
@@ -71,7 +59,7 @@ static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_users 
         why = find_parent(root, list, -1, &child);
         if (!why.error && child.parent) {
             child.device = list->row[find_row(list, child.parent, -1)].device;
-            why = add(sys, out, child);
+            why = CPUBIND_APPEND(sys, out->row, out->n, out->cap, &child);
         }
     }
     free(below.id);
@@ -91,7 +79,7 @@ cpubind_linux_fault cpubind_split_children(cpubind_root *root, int finds_unliste
         cpubind_child child = {.pid = list->row[i].pid, .device = list->row[i].device};
         why = find_parent(root, list, child.device, &child);
         if (!why.error && child.parent)
-            why = add(root->sys, out, child);
+            why = CPUBIND_APPEND(root->sys, out->row, out->n, out->cap, &child);
     }
     /* The list is whole until all of it is judged: a parent may be a child itself. */
     for (int32_t i = 0; i < list->n && !why.error; i++) {

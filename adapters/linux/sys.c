@@ -34,11 +34,6 @@
  * knows no NUMA node then. Compile with -D_FILE_OFFSET_BITS=64. */
 _Static_assert(sizeof(off_t) == 8 && sizeof(ino_t) == 8, "off_t and ino_t have 64 bits");
 
-static int real_open(const char *path, int flags)
-{
-    return open(path, flags);
-}
-
 static int real_openat(int dir, const char *path, int flags)
 {
     return openat(dir, path, flags);

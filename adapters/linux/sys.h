@@ -69,7 +69,6 @@ extern "C" {
 
 /* X(result, name, parameters, arguments, result of a failure, function of the real table) */
 #define CPUBIND_SYS_LIST(X)                                                                    \
-    X(int, open, (const char *path, int flags), (path, flags), -1, real_open)                  \
     X(int, openat, (int dir, const char *path, int flags), (dir, path, flags), -1,             \
       real_openat)                                                                             \
     X(int, open_beneath, (int dir, const char *path, int flags), (dir, path, flags), -1,       \

@@ -51,12 +51,7 @@ static void drop_first(cpubind_bytes *bytes, int32_t n)
 
 static cpubind_linux_fault append(cpubind_bytes *to, const char *data, int32_t n)
 {
-    const cpubind_linux_fault why = cpubind_bytes_reserve(to, &cpubind_sys_real, n + 1);
-    if (why.error)
-        return why;
-    memcpy(to->data + to->len, data, (size_t)n);
-    to->len += n;
-    return cpubind_no_fault;
+    return cpubind_bytes_add(to, &cpubind_sys_real, data, n);
 }
 
 /* Takes a whole message. Returns whether there is one. */

@@ -32,11 +32,7 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
     n = vsnprintf(line, sizeof line, format, args); /* NOLINT: va_start is above */
     va_end(args);
     if (!w->why.error)
-        w->why = cpubind_bytes_reserve(w->out, w->sys, n);
-    if (w->why.error)
-        return;
-    memcpy(w->out->data + w->out->len, line, (size_t)n);
-    w->out->len += n;
+        w->why = cpubind_bytes_add(w->out, w->sys, line, n);
 }
 
 static void put_head(writer *w, const char *name, const char *type, const char *help)

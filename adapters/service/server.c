@@ -72,12 +72,10 @@ static void answer_alive(cpubind_server *s, cpubind_client *c)
         snprintf(text, sizeof text, "{\"idle_ms\": %lld, \"ready\": %s, \"all_left\": %s}\n",
                  (long long)(cpubind_now_ms() - s->turn_ms), s->is_ready ? "true" : "false",
                  s->is_all_left ? "true" : "false");
-    if (cpubind_bytes_reserve(&c->answer, s->sys, n).error) {
+    if (cpubind_bytes_add(&c->answer, s->sys, text, n).error) {
         drop(s, c);
         return;
     }
-    memcpy(c->answer.data, text, (size_t)n);
-    c->answer.len = n;
     c->state = CPUBIND_CLIENT_SENDING;
     c->until_ms = cpubind_now_ms() + CPUBIND_CLIENT_LIMIT_MS;
     send_answer(s, c);

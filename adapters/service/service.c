@@ -150,16 +150,6 @@ static void take_settings(service *s)
     open_server(s);
 }
 
-static int add_text(const service *s, const char *text, cpubind_bytes *out)
-{
-    const int32_t n = (int32_t)strlen(text);
-    if (cpubind_bytes_reserve(out, s->sys, n).error)
-        return 0;
-    memcpy(out->data + out->len, text, (size_t)n);
-    out->len += n;
-    return 1;
-}
-
 /* Carries out the requests that wait. */
 static void answer_all(service *s)
 {
@@ -171,14 +161,12 @@ static void answer_all(service *s)
     while (!s->is_over && (place = cpubind_server_next(&s->server, &asked, &peer)) >= 0) {
         const cpubind_linux_fault refused = cpubind_rights_check(s->sys, &asked, &peer);
         cpubind_bytes out = {NULL, 0, 0};
-        int is_made;
-        if (asked.ask == CPUBIND_ASK_RELOAD && !refused.error)
-            is_made = add_text(
-                s, reload(s) ? "{\"reloaded\": true}\n" : "{\"reloaded\": false}\n", &out);
-        else
-            is_made = s->engine->answer(s->engine->ctx, &asked, &peer, refused, &out);
-        if (!is_made)
+        if (asked.ask == CPUBIND_ASK_RELOAD && !refused.error) {
+            const char *text = reload(s) ? "{\"reloaded\": true}\n" : "{\"reloaded\": false}\n";
+            (void)cpubind_bytes_add(&out, s->sys, text, (int32_t)strlen(text));
+        } else if (!s->engine->answer(s->engine->ctx, &asked, &peer, refused, &out)) {
             cpubind_bytes_free(&out);
+        }
         cpubind_server_answer(&s->server, place, &out);
     }
 }

@@ -138,22 +138,16 @@ static cpubind_service_device *find(counting *c, const cpubind_host_row *row)
 {
     char pod[CPUBIND_POD_LABELS_SIZE];
     int32_t at = 0;
-    cpubind_service_device *all;
+    cpubind_service_device row_of = {.number = row->number, .near_bytes = -1, .far_bytes = -1};
     name_pod(&row->pod, pod);
     while (at < c->n && compare(&c->device[at], row, pod) < 0)
         at++;
     if (at < c->n && compare(&c->device[at], row, pod) == 0)
         return &c->device[at];
-    all = (cpubind_service_device *)cpubind_grow(c->sys, c->device, c->n, &c->cap, sizeof *all);
-    if (!all)
-        return NULL;
-    c->device = all;
-    memmove(all + at + 1, all + at, (size_t)(c->n++ - at) * sizeof *all);
-    all[at] =
-        (cpubind_service_device){.number = row->number, .near_bytes = -1, .far_bytes = -1};
-    (void)snprintf(all[at].pci, sizeof all[at].pci, "%s", row->pci);
-    memcpy(all[at].pod, pod, sizeof pod);
-    return &all[at];
+    (void)snprintf(row_of.pci, sizeof row_of.pci, "%s", row->pci);
+    memcpy(row_of.pod, pod, sizeof pod);
+    return CPUBIND_INSERT(c->sys, c->device, c->n, c->cap, at, &row_of).error ? NULL
+                                                                              : &c->device[at];
 }
 
 static void add_items(cpubind_service_device *device, const cpubind_outcomes *r)
@@ -214,9 +208,8 @@ static void keep_memory(counting *c, const cpubind_service_counts *before)
 cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const cpubind_sys *sys,
                                           int has_memory, cpubind_service_counts *counts)
 {
-    counting c = {.sys = sys, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
-    cpubind_linux_fault why =
-        cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &c.root.fd);
+    counting c = {.sys = sys};
+    cpubind_linux_fault why = cpubind_root_live(&c.root, sys);
     if (why.error)
         return why;
     cpubind_figures_each(host, sys, has_memory, count_row, &c);

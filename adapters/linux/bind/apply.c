@@ -14,6 +14,7 @@
 #include "../kernel/memory.h"
 #include "../kernel/workqueue.h"
 #include "binding.h"
+#include "numa_policy.h"
 
 /* The usual limit of time. */
 #define MEMORY_TIME_MS 5000
@@ -43,7 +44,9 @@ static void move_memory(cpubind_binding *b)
     if (r->memory_node < 0)
         return;
     if (b->options.memory == CPUBIND_MEMORY_PREFER) {
-        r->prefer_error = cpubind_memory_prefer(&b->root, r->memory_node).error;
+        cpubind_linux_fault why = {.error = 0};
+        (void)cpubind_numa_policy_set(CPUBIND_POLICY_PREFER, &r->memory_node, 1, b->sys, &why);
+        r->prefer_error = why.error;
         return;
     }
     r->memory = (cpubind_memory_move){

@@ -99,10 +99,8 @@ static cpubind_linux_fault prepare_polling(cpubind_attempt *a, int32_t pid, int3
     return cpubind_use_entry(a, &move, why);
 }
 
-/* Finds what a goal names, and the set that it has now.
- *   errors  that of one that is gone: it is not there, or not visible here */
-static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *goal,
-                                cpubind_shared_entry *out)
+cpubind_linux_fault cpubind_find_driver(cpubind_binding *b, const cpubind_driver_goal *goal,
+                                        cpubind_shared_entry *out)
 {
     const int is_thread = goal->named == CPUBIND_NAMED_KERNEL;
     cpubind_linux_fault why = cpubind_no_fault;
@@ -126,7 +124,7 @@ static cpubind_linux_fault prepare_driver(cpubind_attempt *a, const cpubind_driv
     cpubind_linux_fault why = cpubind_set_of_goal(b, goal->cpus, &move.should);
     if (why.error)
         return why;
-    why = find(b, goal, &move.of);
+    why = cpubind_find_driver(b, goal, &move.of);
     if (cpubind_is_gone(b, &move.of, why))
         return cpubind_no_fault;
     b->has_driver |= !why.error && b->shared.file;
@@ -173,30 +171,7 @@ cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *m
     return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
 }
 
-/* == verify and watch ======================================================= */
-
-cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goal *goal)
-{
-    cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; !why.error && i < goal->n_driver; i++) {
-        cpubind_shared_entry of;
-        int32_t should;
-        why = cpubind_set_of_goal(b, goal->driver[i].cpus, &should);
-        if (why.error)
-            return why;
-        why = find(b, &goal->driver[i], &of);
-        const cpubind_subject subject = cpubind_subject_of(b, &of, should);
-        if (cpubind_is_gone(b, &of, why))
-            why = cpubind_no_fault;
-        else if (why.error && why.error != ENOMEM)
-            why = cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-        else if (!why.error)
-            why = cpubind_report_why(
-                b, &subject, of.before == should ? CPUBIND_ITEM_RIGHT : CPUBIND_ITEM_WRONG,
-                cpubind_no_fault);
-    }
-    return why;
-}
+/* == A watch ================================================================ */
 
 /* Makes this process a user of a kernel thread that has come in the place of one that has
  * ended, of which the process is a user no more. */
@@ -277,12 +252,7 @@ static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place, int *i
     }
     entry.before = now;
     const cpubind_subject subject = cpubind_subject_of(b, &entry, should);
-    if (why.error)
-        result = CPUBIND_ITEM_SKIPPED;
-    if (cpubind_note_outcome(b, entry.kind, b->options.pid, place, why) ||
-        result == CPUBIND_ITEM_MOVED)
-        return cpubind_report_why(b, &subject, result, why);
-    return cpubind_no_fault;
+    return cpubind_report_watched(b, &subject, place, result, why);
 }
 
 cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b)

@@ -167,12 +167,7 @@ static cpubind_linux_fault watch_irq(cpubind_binding *b, int32_t place)
         result = CPUBIND_ITEM_MOVED;
     }
     subject = subject_of(b, irq->irq, irq->kind, now, should);
-    if (why.error)
-        result = CPUBIND_ITEM_SKIPPED;
-    if (cpubind_note_outcome(b, CPUBIND_ITEM_IRQ, b->options.pid, place, why) ||
-        result == CPUBIND_ITEM_MOVED)
-        return cpubind_report_why(b, &subject, result, why);
-    return cpubind_no_fault;
+    return cpubind_report_watched(b, &subject, place, result, why);
 }
 
 cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b)

@@ -327,6 +327,13 @@ int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int3
 int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
                          cpubind_linux_fault why);
 
+/* The same of what is of the host, known by `id`, and reports it if it was moved or that is
+ * news.
+ *   errors  ENOMEM */
+cpubind_linux_fault cpubind_report_watched(cpubind_binding *b, const cpubind_subject *subject,
+                                           int32_t id, cpubind_item_result result,
+                                           cpubind_linux_fault why);
+
 /* A step of a watch that is for all items; each has a row of the table. */
 typedef enum cpubind_watch_step {
     CPUBIND_STEP_LISTING = 0, /* list the threads */
@@ -707,8 +714,10 @@ cpubind_linux_fault cpubind_find_kernel_thread(cpubind_binding *b, const char *n
 
 void cpubind_kernel_list_free(cpubind_kernel_list *list);
 
-/* For verify: those that a goal names. */
-cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goal *goal);
+/* Finds what a goal names of the driver, and the set that it has now.
+ *   errors  that of one that is gone: it is not there, or not visible here */
+cpubind_linux_fault cpubind_find_driver(cpubind_binding *b, const cpubind_driver_goal *goal,
+                                        cpubind_shared_entry *out);
 
 /* Moves those that were moved elsewhere since apply, and a kernel thread that has come in the
  * place of one that has ended: the driver was loaded again. */

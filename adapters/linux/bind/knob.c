@@ -169,17 +169,10 @@ static cpubind_linux_fault write_setting(cpubind_binding *b, const cpubind_share
                                          int32_t set)
 {
     const char *const value = b->record.sets.set[set].text + 1; /* after "=" */
-    const size_t len = strlen(value);
     char path[CPUBIND_SETTING_SIZE];
-    cpubind_bytes line = {0};
-    cpubind_linux_fault why = cpubind_bytes_reserve(&line, b->sys, (int32_t)len + 1);
-    if (!why.error && cpubind_setting_file(&entry->id, path)) {
-        memcpy(line.data, value, len);
-        line.data[len] = '\n';
-        why = cpubind_write_value(b->sys, b->root.fd, path, line.data, len + 1, "write");
-    }
-    cpubind_bytes_free(&line);
-    return why;
+    return cpubind_setting_file(&entry->id, path)
+               ? cpubind_write_value(b->sys, b->root.fd, path, value, "write")
+               : cpubind_no_fault;
 }
 
 /* == Bans =================================================================== */

@@ -15,8 +15,7 @@ enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1, MODE_BIND = 2, MODE_PREFERRED_MANY 
 
 enum { MAX_NODES = 1024, MASK_BITS = 8 * (int)sizeof(unsigned long) };
 
-/* Returns 0, or an errno. */
-static int set(const cpubind_sys *sys, int mode, const int32_t *node, int32_t n)
+static cpubind_linux_fault set(const cpubind_sys *sys, int mode, const int32_t *node, int32_t n)
 {
     unsigned long mask[MAX_NODES / MASK_BITS] = {0};
     int result;
@@ -25,31 +24,27 @@ static int set(const cpubind_sys *sys, int mode, const int32_t *node, int32_t n)
     /* The kernel passes over the last bit of `maxnode`. */
     CPUBIND_RETRY(result,
                   sys->set_mempolicy(mode, n > 0 ? mask : NULL, n > 0 ? MAX_NODES + 1 : 0));
-    return result < 0 ? errno : 0;
+    return result < 0 ? cpubind_fault_errno("set_mempolicy") : cpubind_no_fault;
 }
 
 cpubind_linux_status cpubind_numa_policy_set(cpubind_numa_policy policy, const int32_t *node,
                                              int32_t n, const cpubind_sys *sys,
                                              cpubind_linux_fault *fault)
 {
-    int error;
-    if ((policy == CPUBIND_POLICY_ANY) != (n == 0))
-        return CPUBIND_LINUX_ERR_ARG;
+    const int mode = policy == CPUBIND_POLICY_ANY    ? MODE_DEFAULT
+                     : policy == CPUBIND_POLICY_BIND ? MODE_BIND
+                     : n > 1                         ? MODE_PREFERRED_MANY
+                                                     : MODE_PREFERRED;
+    int is_good = (policy == CPUBIND_POLICY_ANY) == (n == 0);
+    cpubind_linux_fault why;
     for (int32_t i = 0; i < n; i++)
-        if (node[i] < 0 || node[i] >= MAX_NODES)
-            return CPUBIND_LINUX_ERR_ARG;
+        is_good &= node[i] >= 0 && node[i] < MAX_NODES;
+    if (!is_good)
+        return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "set_mempolicy", fault);
     sys = sys ? sys : &cpubind_sys_real;
-    if (policy == CPUBIND_POLICY_ANY)
-        error = set(sys, MODE_DEFAULT, NULL, 0);
-    else if (policy == CPUBIND_POLICY_BIND)
-        error = set(sys, MODE_BIND, node, n);
-    else
-        error = set(sys, n > 1 ? MODE_PREFERRED_MANY : MODE_PREFERRED, node, n);
-    if (error == EINVAL && policy == CPUBIND_POLICY_PREFER && n > 1)
-        error = set(sys, MODE_PREFERRED, node, 1);
-    if (!error)
-        return CPUBIND_LINUX_OK;
-    if (fault)
-        *fault = (cpubind_linux_fault){.error = error, .what = "set_mempolicy"};
-    return CPUBIND_LINUX_ERR_REFUSED;
+    why = set(sys, mode, node, n);
+    if (why.error == EINVAL && mode == MODE_PREFERRED_MANY)
+        why = set(sys, MODE_PREFERRED, node, 1);
+    return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
+                             fault);
 }

@@ -1,4 +1,4 @@
-/* numa_policy.h - the nodes of new memory of a command that this process executes
+/* numa_policy.h - the nodes of new memory of this process, and of a command that it executes
  * SPDX-License-Identifier: MIT
  *
  * Changes the calling process alone; a command that it executes inherits the policy. Rules:

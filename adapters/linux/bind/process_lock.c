@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "../kernel/process.h"
@@ -24,7 +23,6 @@
 cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *fd)
 {
     char name[32];
-    int result;
     snprintf(name, sizeof name, "proc/%d/fd", (int)pid);
     cpubind_linux_fault why =
         cpubind_open(root->sys, root->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, fd);
@@ -32,12 +30,11 @@ cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *f
         return cpubind_no_fault;
     if (why.error)
         return cpubind_fault_of(why.error, "lock");
-    CPUBIND_RETRY(result, root->sys->flock(*fd, LOCK_EX | LOCK_NB));
-    if (result == 0)
-        return cpubind_no_fault;
-    why = cpubind_fault_errno("lock");
-    root->sys->close(*fd);
-    *fd = -1;
+    why = cpubind_lock(root->sys, *fd);
+    if (why.error) {
+        root->sys->close(*fd);
+        *fd = -1;
+    }
     return why;
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "../kernel/run_folder.h"
@@ -57,14 +56,6 @@ static cpubind_linux_fault check_opened(const cpubind_sys *sys, int fd, struct s
     return cpubind_fault_of(
         !S_ISREG(st->st_mode) || st->st_uid != sys->geteuid() || st->st_nlink > 1 ? EPERM : 0,
         "lock");
-}
-
-/* EWOULDBLOCK: it is held. */
-static cpubind_linux_fault lock_opened(const cpubind_sys *sys, int fd)
-{
-    int result;
-    CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
-    return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
 }
 
 /* Whether who waits for the lock has waited enough; says that it waits. */
@@ -120,7 +111,7 @@ static cpubind_linux_fault try_lock(cpubind_record_file *file)
         return cpubind_fault_of(why.error == ENOENT ? ESTALE : why.error, "lock");
     why = check_opened(file->sys, fd, &st);
     if (!why.error)
-        why = lock_opened(file->sys, fd);
+        why = cpubind_lock(file->sys, fd);
     if (!why.error)
         why = check_name(file, &st);
     if (why.error)

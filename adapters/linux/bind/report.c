@@ -138,6 +138,16 @@ int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid
     return is_news;
 }
 
+cpubind_linux_fault cpubind_report_watched(cpubind_binding *b, const cpubind_subject *subject,
+                                           int32_t id, cpubind_item_result result,
+                                           cpubind_linux_fault why)
+{
+    const int is_news = cpubind_note_outcome(b, subject->kind, b->options.pid, id, why);
+    return is_news || (!why.error && result == CPUBIND_ITEM_MOVED)
+               ? cpubind_report_why(b, subject, why.error ? CPUBIND_ITEM_SKIPPED : result, why)
+               : cpubind_no_fault;
+}
+
 void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why)
 {
     const cpubind_subject subject = cpubind_own_subject(b, CPUBIND_ITEM_THREAD, 0, "");

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "../kernel/descendants.h"
-#include "../kernel/memory.h"
 #include "../kernel/process.h"
 #include "binding.h"
+#include "numa_policy.h"
 
 /* == Threads ================================================================ */
 
@@ -288,7 +288,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     restore_host(
         b); /* it may have threads of the process that cpubind doctor had moved before */
     if (b->options.memory == CPUBIND_MEMORY_PREFER && b->options.pid == (int32_t)getpid())
-        (void)cpubind_memory_prefer_none(&b->root);
+        (void)cpubind_numa_policy_set(CPUBIND_POLICY_ANY, NULL, 0, b->sys, NULL);
     b->phase = CPUBIND_PHASE_OUTDATED;
     if (b->report.n_not_restored > 0)
         return cpubind_linux_end(strcmp(b->first_failure.what, CPUBIND_BIRTHS) == 0

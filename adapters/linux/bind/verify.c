@@ -69,6 +69,31 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
     return why;
 }
 
+/* Compares what is of the host, as it is now, with where it belongs; what is gone is left out.
+ *   in      why: of finding and reading it */
+static cpubind_linux_fault compare_entry(cpubind_binding *b, const cpubind_shared_entry *now,
+                                         int32_t should, cpubind_linux_fault why)
+{
+    const cpubind_subject s = cpubind_subject_of(b, now, should);
+    if (cpubind_is_gone(b, now, why))
+        return cpubind_no_fault;
+    if (!why.error)
+        return add(b, &s);
+    return why.error == ENOMEM ? why : cpubind_report_why(b, &s, CPUBIND_ITEM_SKIPPED, why);
+}
+
+/* Kernel threads and work queues that a goal names. */
+static cpubind_linux_fault compare_driver(cpubind_binding *b, const cpubind_driver_goal *goal)
+{
+    cpubind_shared_entry now;
+    int32_t should;
+    cpubind_linux_fault why = cpubind_set_of_goal(b, goal->cpus, &should);
+    if (why.error)
+        return why;
+    why = cpubind_find_driver(b, goal, &now);
+    return compare_entry(b, &now, should, why);
+}
+
 /* The threads of other processes that were moved for this process, and without a goal what was
  * moved of the driver; what is gone is left out. A record that cannot be read is a failure
  * only where it is known to have some. */
@@ -88,13 +113,7 @@ static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
             continue;
         now.before = CPUBIND_CPUSET_NONE;
         why = cpubind_read_entry(b, entry, &now.number, &now.before);
-        const cpubind_subject s = cpubind_subject_of(b, &now, own->set);
-        if (cpubind_is_gone(b, entry, why))
-            why = cpubind_no_fault;
-        else if (why.error && why.error != ENOMEM)
-            why = cpubind_report_why(b, &s, CPUBIND_ITEM_SKIPPED, why);
-        else if (!why.error)
-            why = add(b, &s);
+        why = compare_entry(b, &now, own->set, why);
     }
     cpubind_shared_close(b);
     return why;
@@ -130,8 +149,8 @@ static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *g
     }
     if (!why.error)
         why = compare_entries(b, goal != NULL);
-    if (!why.error && goal)
-        why = cpubind_compare_driver(b, goal);
+    for (int32_t i = 0; goal && !why.error && i < goal->n_driver; i++)
+        why = compare_driver(b, &goal->driver[i]);
     if (!why.error)
         measure_memory(b);
     return why;

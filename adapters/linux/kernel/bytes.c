@@ -36,6 +36,17 @@ cpubind_linux_fault cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sy
     return (cpubind_linux_fault){0};
 }
 
+cpubind_linux_fault cpubind_bytes_add(cpubind_bytes *bytes, const cpubind_sys *sys,
+                                      const void *data, int32_t len)
+{
+    const cpubind_linux_fault why = cpubind_bytes_reserve(bytes, sys, len);
+    if (!why.error && len > 0) {
+        memcpy(bytes->data + bytes->len, data, (size_t)len);
+        bytes->len += len;
+    }
+    return why;
+}
+
 char *cpubind_bytes_take(cpubind_bytes *bytes, const cpubind_sys *sys)
 {
     char *own;

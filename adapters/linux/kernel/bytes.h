@@ -29,6 +29,11 @@ typedef struct cpubind_bytes {
 cpubind_linux_fault cpubind_bytes_reserve(cpubind_bytes *bytes, const cpubind_sys *sys,
                                           int32_t more);
 
+/* Adds bytes at the end.
+ *   errors  ENOMEM, "memory", and the buffer is as it was */
+cpubind_linux_fault cpubind_bytes_add(cpubind_bytes *bytes, const cpubind_sys *sys,
+                                      const void *data, int32_t len);
+
 /* Moves the content to an allocation of exactly its size, for the caller to free(3); the buffer
  * is empty afterwards and may be used again.
  *   in      len > 0

@@ -28,6 +28,18 @@ static void free_set(cpubind_cpu_set *set)
     free(set->text);
 }
 
+/* Adds a set, whose memory is the list's then; without memory it is freed. */
+static cpubind_linux_fault add(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                               cpubind_cpu_set *added, int32_t *set)
+{
+    const cpubind_linux_fault why = CPUBIND_APPEND(sys, sets->set, sets->n, sets->cap, added);
+    if (why.error)
+        free_set(added);
+    else
+        *set = sets->n - 1;
+    return why;
+}
+
 /* Makes the three forms of a set. Returns 0 without memory: then it is to be freed. */
 static int fill(cpubind_cpu_set *set, const cpubind_sys *sys, const unsigned long *word,
                 int32_t n_word)
@@ -62,7 +74,7 @@ cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpub
                                               const unsigned long *word, int32_t n_word,
                                               int32_t *set)
 {
-    cpubind_cpu_set added, *all;
+    cpubind_cpu_set added;
     *set = CPUBIND_CPUSET_NONE;
     while (n_word > 0 && word[n_word - 1] == 0)
         n_word--;
@@ -75,17 +87,10 @@ cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpub
             return cpubind_no_fault;
         }
     }
-    all = cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    sets->set = all;
-    if (!fill(&added, sys, word, n_word)) {
-        free_set(&added);
-        return cpubind_fault_of(ENOMEM, "memory");
-    }
-    all[sets->n] = added;
-    *set = sets->n++;
-    return cpubind_no_fault;
+    if (fill(&added, sys, word, n_word))
+        return add(sets, sys, &added, set);
+    free_set(&added);
+    return cpubind_fault_of(ENOMEM, "memory");
 }
 
 cpubind_linux_fault cpubind_cpu_sets_of_list(cpubind_cpu_sets *sets, const cpubind_sys *sys,
@@ -128,7 +133,7 @@ cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubi
 cpubind_linux_fault cpubind_cpu_sets_of_value(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                               const char *value, int32_t len, int32_t *set)
 {
-    cpubind_cpu_set *all, added = {.n_word = -1};
+    cpubind_cpu_set added = {.n_word = -1};
     *set = CPUBIND_CPUSET_NONE;
     for (int32_t i = 0; i < len; i++)
         if (value[i] < '!' || value[i] > '~')
@@ -142,18 +147,13 @@ cpubind_linux_fault cpubind_cpu_sets_of_value(cpubind_cpu_sets *sets, const cpub
             *set = i;
             return cpubind_no_fault;
         }
-    all = cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *all);
-    if (all)
-        sets->set = all;
-    added.text = all ? sys->malloc((size_t)len + 2) : NULL;
+    added.text = (char *)sys->malloc((size_t)len + 2);
     if (!added.text)
         return cpubind_fault_of(ENOMEM, "memory");
     added.text[0] = '=';
     memcpy(added.text + 1, value, (size_t)len);
     added.text[len + 1] = '\0';
-    all[sets->n] = added;
-    *set = sets->n++;
-    return cpubind_no_fault;
+    return add(sets, sys, &added, set);
 }
 
 int cpubind_cpu_sets_is_value(const cpubind_cpu_sets *sets, int32_t set)

@@ -11,15 +11,8 @@
 /* The index of a number in a sorted list, or -1. */
 static int32_t index_of(const cpubind_ids *ids, int32_t id)
 {
-    int32_t first = 0, end = ids->n;
-    while (first < end) {
-        const int32_t middle = first + (end - first) / 2;
-        if (ids->id[middle] < id)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first < ids->n && ids->id[first] == id ? first : -1;
+    const int32_t at = cpubind_place_in(ids->id, ids->n, sizeof id, &id, cpubind_order_of_ids);
+    return at < ids->n && ids->id[at] == id ? at : -1;
 }
 
 /* Marks each process whose parent is marked, until no pass marks one more. parent[i] is 0 where

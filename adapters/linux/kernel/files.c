@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,9 +58,25 @@ cpubind_linux_fault cpubind_wait_for(const cpubind_sys *sys, int fd, short event
 cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *path, int flags,
                                  int *fd)
 {
-    CPUBIND_RETRY(*fd,
-                  dir == AT_FDCWD ? sys->open(path, flags) : sys->openat(dir, path, flags));
+    CPUBIND_RETRY(*fd, sys->openat(dir, path, flags));
     return *fd < 0 ? cpubind_fault_errno("open") : cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_open_file(const cpubind_sys *sys, int dir, const char *path,
+                                      int flags, const char *what, struct stat *st, int *fd)
+{
+    int result;
+    cpubind_linux_fault why = cpubind_open(sys, dir, path, OPEN_FLAGS | flags, fd);
+    if (why.error)
+        return why;
+    CPUBIND_RETRY(result, sys->fstat(*fd, st));
+    if (result < 0)
+        why = cpubind_fault_errno(what);
+    else if (!S_ISREG(st->st_mode))
+        why = cpubind_fault_of(S_ISDIR(st->st_mode) ? EISDIR : EINVAL, what);
+    if (why.error)
+        sys->close(*fd);
+    return why;
 }
 
 cpubind_linux_fault cpubind_read_all(const cpubind_sys *sys, int fd, int32_t max,
@@ -86,15 +103,10 @@ cpubind_linux_fault cpubind_read_mine(const cpubind_sys *sys, int dir, const cha
 {
     struct stat st;
     int fd;
-    cpubind_linux_fault why = cpubind_open(
-        sys, dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    cpubind_linux_fault why = cpubind_open_file(sys, dir, name, O_NOFOLLOW, "file", &st, &fd);
     if (why.error)
         return why;
-    if (sys->fstat(fd, &st) < 0)
-        why = cpubind_fault_errno("file");
-    else if (!S_ISREG(st.st_mode))
-        why = cpubind_fault_of(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "file");
-    else if (!cpubind_is_mine(sys, &st))
+    if (!cpubind_is_mine(sys, &st))
         why = cpubind_fault_of(EPERM, "file");
     else
         why = st.st_size > max ? cpubind_fault_of(EFBIG, "length")
@@ -153,6 +165,13 @@ cpubind_linux_fault cpubind_each_name(const cpubind_sys *sys, int fd, cpubind_na
     return fault;
 }
 
+cpubind_linux_fault cpubind_lock(const cpubind_sys *sys, int fd)
+{
+    int result;
+    CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
+    return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
+}
+
 /* == Writing ================================================================ */
 
 cpubind_linux_fault cpubind_create(const cpubind_sys *sys, int dir, const char *name,
@@ -163,21 +182,28 @@ cpubind_linux_fault cpubind_create(const cpubind_sys *sys, int dir, const char *
 }
 
 cpubind_linux_fault cpubind_write_value(const cpubind_sys *sys, int dir, const char *path,
-                                        const char *text, size_t len, const char *what)
+                                        const char *text, const char *what)
 {
-    ssize_t n;
+    cpubind_bytes line = {NULL, 0, 0};
+    ssize_t n = -1;
     int fd;
-    cpubind_linux_fault why =
-        cpubind_open(sys, dir, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
-    if (why.error)
-        return cpubind_fault_of(why.error, what);
-    CPUBIND_RETRY(n, sys->write(fd, text, len));
-    if (n < 0)
-        why = cpubind_fault_errno(what);
-    else if ((size_t)n != len)
-        why = cpubind_fault_of(EIO, what);
-    sys->close(fd);
-    return why;
+    cpubind_linux_fault why = cpubind_bytes_add(&line, sys, text, (int32_t)strlen(text));
+    if (!why.error)
+        why = cpubind_bytes_add(&line, sys, "\n", 1);
+    if (!why.error) {
+        why = cpubind_open(sys, dir, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
+        why.what = what;
+    }
+    if (!why.error) {
+        CPUBIND_RETRY(n, sys->write(fd, line.data, (size_t)line.len));
+        if (n < 0)
+            why = cpubind_fault_errno(what);
+        else if (n != line.len)
+            why = cpubind_fault_of(EIO, what);
+        sys->close(fd);
+    }
+    cpubind_bytes_free(&line);
+    return cpubind_fault_of(why.error, why.what);
 }
 
 static cpubind_linux_fault write_all(const cpubind_sys *sys, int fd, const char *data,
@@ -506,13 +532,8 @@ static cpubind_linux_fault collect(void *ctx, const char *name)
         l->is_too_long = 1;
         return cpubind_fault_of(EFBIG, "list");
     }
-    cpubind_linux_fault fault = cpubind_bytes_reserve(l->names, l->sys, size_bytes);
-    if (fault.error)
-        return fault;
-    memcpy(l->names->data + l->names->len, name, (size_t)size_bytes);
-    l->names->len += size_bytes;
     l->n++;
-    return cpubind_no_fault;
+    return cpubind_bytes_add(l->names, l->sys, name, size_bytes);
 }
 
 static int compare_names(const void *a, const void *b)

@@ -104,6 +104,13 @@ cpubind_linux_fault cpubind_read_mine(const cpubind_sys *sys, int dir, const cha
 cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *path, int flags,
                                  int *fd);
 
+/* Opens a regular file, which may be a FIFO by then: no open waits.
+ *   in      flags: more of open(2)
+ *   out     *st: what fstat(2) says of it; *fd: a descriptor, closed after a failure
+ *   errors  "open"; `what`: EISDIR, EINVAL: it is none; those of fstat(2) */
+cpubind_linux_fault cpubind_open_file(const cpubind_sys *sys, int dir, const char *path,
+                                      int flags, const char *what, struct stat *st, int *fd);
+
 /* Reads from here to the end of the file into `bytes`, after its content. The size that
  * fstat(2) reports is not used: it is 0 in /proc and 4096 in /sys.
  *   errors  EFBIG, "length": more than `max` bytes; ENOMEM, "memory"; "read" */
@@ -124,13 +131,17 @@ typedef cpubind_linux_fault cpubind_name_visit(void *ctx, const char *name);
 cpubind_linux_fault cpubind_each_name(const cpubind_sys *sys, int fd, cpubind_name_visit *visit,
                                       void *ctx);
 
+/* Takes the lock of an open file, flock(2), until that is closed.
+ *   errors  EWOULDBLOCK, "lock": another process has it; "lock" */
+cpubind_linux_fault cpubind_lock(const cpubind_sys *sys, int fd);
+
 /* == Writing ================================================================ */
 
-/* Writes a text to a file of the kernel with one write(2): it takes each write as a value of
- * its own.
+/* Writes a text and a line feed to a file of the kernel with one write(2): it takes each write
+ * as a value of its own.
  *   errors  `what`, with the errno of open(2) or write(2); EIO: a part of it was written */
 cpubind_linux_fault cpubind_write_value(const cpubind_sys *sys, int dir, const char *path,
-                                        const char *text, size_t len, const char *what);
+                                        const char *text, const char *what);
 
 /* Creates a file for writing. EEXIST when the name is taken, by a link too.
  *   out     *fd: a descriptor; -1 on failure */

@@ -143,18 +143,7 @@ cpubind_linux_fault cpubind_irq_read_effective(cpubind_root *root, int32_t irq,
 cpubind_linux_fault cpubind_irq_write(cpubind_root *root, int32_t irq,
                                       const cpubind_cpu_set *set)
 {
-    const cpubind_sys *sys = root->sys;
     char name[NAME_SIZE];
-    cpubind_bytes bytes = {NULL, 0, 0};
-    const size_t len = strlen(set->text);
-    cpubind_linux_fault fault = cpubind_bytes_reserve(&bytes, sys, (int32_t)len + 1);
-    if (fault.error)
-        return fault;
-    memcpy(bytes.data, set->text, len);
-    bytes.data[len] = '\n';
     name_of(irq, "smp_affinity_list", name);
-    fault = cpubind_write_value(sys, root->fd, name, bytes.data, len + 1,
-                                "write smp_affinity_list");
-    cpubind_bytes_free(&bytes);
-    return fault;
+    return cpubind_write_value(root->sys, root->fd, name, set->text, "write smp_affinity_list");
 }

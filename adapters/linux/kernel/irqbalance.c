@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "../../text/procfs.h"
 #include "process.h"
@@ -114,14 +113,10 @@ static cpubind_linux_fault search_one(cpubind_root *root, int32_t pid, cpubind_i
 static cpubind_linux_fault search_all(cpubind_root *root, cpubind_irqbalance *out)
 {
     cpubind_ids pids = {NULL, 0, 0};
-    int folder, is_sure = 0;
-    cpubind_linux_fault fault = cpubind_root_open(root, "proc", O_DIRECTORY, &folder);
-    if (fault.error)
-        return fault;
-    fault = cpubind_tasks_list(root->sys, folder, &pids);
+    int is_sure = 0;
+    cpubind_linux_fault fault = cpubind_processes_list(root, &pids);
     for (int32_t i = 0; !fault.error && !is_sure && i < pids.n; i++)
         fault = search_one(root, pids.id[i], out, &is_sure);
-    root->sys->close(folder);
     free(pids.id);
     return fault;
 }
@@ -161,9 +156,7 @@ cpubind_linux_fault cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int
     if (error)
         return cpubind_fault_of(error == ENOENT ? ESRCH : error, "lock");
     for (;;) {
-        int result;
-        CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
-        error = result < 0 ? errno : 0;
+        error = cpubind_lock(sys, fd).error;
         if (error != EWOULDBLOCK)
             break;
         error = cpubind_now_ms() >= end_ms ? ETIMEDOUT : 0;

@@ -1,8 +1,7 @@
-/* memory.c - the memory of a process: on which NUMA nodes it is, and where new pages come from
+/* memory.c - the memory of a process: on which NUMA nodes it is
  * SPDX-License-Identifier: MIT
  *
- * Reads files of /proc in blocks; moves no page (memory_move.c does). Changes nothing but, for
- * the calling process, its policy. Rules: proc(5), set_mempolicy(2).
+ * Reads files of /proc in blocks; changes nothing (memory_move.c moves pages). Rules: proc(5).
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -14,13 +13,6 @@
 #include "../../text/maps.h"
 #include "../../text/numa_maps.h"
 #include "../../text/procfs.h"
-
-/* Modes of set_mempolicy(2), with the numbers of the kernel. */
-enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1 };
-
-/* A mask of nodes. */
-#define MASK_BITS  ((int32_t)(8 * sizeof(unsigned long)))
-#define MASK_WORDS (CPUBIND_MAX_NODES / MASK_BITS)
 
 /* Room for a read. The kernel gives a page or two of whole lines at a time. */
 #define READ_BYTES 65536
@@ -220,29 +212,4 @@ cpubind_linux_fault cpubind_memory_survey(cpubind_root *root, int32_t pid, cpubi
     if (has_locked(root, pid) && !read_maps(root, pid, "smaps", maps).error)
         return cpubind_no_fault;
     return read_maps(root, pid, "maps", maps);
-}
-
-/* == Where new pages come from ============================================== */
-
-static cpubind_linux_fault set_policy(const cpubind_sys *sys, int mode,
-                                      const unsigned long *mask, unsigned long n_bit)
-{
-    int result;
-    CPUBIND_RETRY(result, sys->set_mempolicy(mode, mask, n_bit));
-    return result < 0 ? cpubind_fault_errno("set_mempolicy") : cpubind_no_fault;
-}
-
-cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node)
-{
-    unsigned long mask[MASK_WORDS] = {0};
-    if (node < 0 || node >= CPUBIND_MAX_NODES)
-        return cpubind_fault_of(EINVAL, "set_mempolicy");
-    mask[node / MASK_BITS] |= 1ul << node % MASK_BITS;
-    /* The kernel ignores the last bit of the number (always has): it is one more. */
-    return set_policy(root->sys, MODE_PREFERRED, mask, (unsigned long)node + 2);
-}
-
-cpubind_linux_fault cpubind_memory_prefer_none(cpubind_root *root)
-{
-    return set_policy(root->sys, MODE_DEFAULT, NULL, 0);
 }

@@ -79,12 +79,4 @@ void cpubind_memory_look(cpubind_root *root, cpubind_memory_move *move);
 
 /* == The policy of new pages (memory.c) ===================================== */
 
-/* Makes the kernel take new pages of this process from the node while it has free ones:
- * set_mempolicy(2) with MPOL_PREFERRED, which a program that is executed later inherits.
- *   errors  "set_mempolicy" */
-cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node);
-
-/* Undoes cpubind_memory_prefer: MPOL_DEFAULT. */
-cpubind_linux_fault cpubind_memory_prefer_none(cpubind_root *root);
-
 #endif /* CPUBIND_LINUX_MEMORY_H */

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define PATH_MAX_OWN (CPUBIND_RUN_PATH_SIZE - 2 * CPUBIND_RUN_NAME_SIZE)
@@ -175,7 +174,7 @@ cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make
 
 cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int *fd)
 {
-    int folder, lock, taken;
+    int folder, lock;
     cpubind_linux_fault why = cpubind_run_folder_here(sys, 1, &folder);
     if (why.error)
         return why;
@@ -185,13 +184,11 @@ cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, i
     sys->close(folder);
     if (why.error)
         return cpubind_fault_of(why.error, "lock");
-    CPUBIND_RETRY(taken, sys->flock(lock, LOCK_EX | LOCK_NB));
-    if (taken == 0) {
+    why = cpubind_lock(sys, lock);
+    if (why.error)
+        sys->close(lock);
+    else
         *fd = lock;
-        return cpubind_no_fault;
-    }
-    why = cpubind_fault_errno("lock");
-    sys->close(lock);
     return why;
 }
 

@@ -78,8 +78,8 @@ cpubind_linux_fault cpubind_workqueue_write(cpubind_root *root, const char *name
         why = cpubind_fault_of(EINVAL, what);
     path_of(name, path);
     if (!why.error) {
-        bytes.data[len++] = '\n';
-        why = cpubind_write_value(sys, root->fd, path, bytes.data, (size_t)len, what);
+        bytes.data[len] = '\0';
+        why = cpubind_write_value(sys, root->fd, path, bytes.data, what);
     }
     cpubind_bytes_free(&bytes);
     return cpubind_fault_of(why.error, what);

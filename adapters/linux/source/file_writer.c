@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "../kernel/files.h"
 
@@ -85,22 +84,16 @@ static cpubind_linux_fault check_beside(const cpubind_sys *sys, const char *path
 cpubind_linux_fault cpubind_linux_read_whole(const char *path, int may_write,
                                              const cpubind_sys *sys, cpubind_linux_whole *out)
 {
-    const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int fd, result;
+    int fd;
     sys = sys ? sys : &cpubind_sys_real;
     cpubind_linux_fault fault = check_beside(sys, path);
     if (fault.error)
         return fault;
-    fault = cpubind_open(sys, AT_FDCWD, path, flags | (may_write ? O_RDWR : O_RDONLY), &fd);
+    fault = cpubind_open_file(sys, AT_FDCWD, path, O_NOFOLLOW | (may_write ? O_RDWR : 0),
+                              "stat", &out->st, &fd);
     if (fault.error)
         return may_write && fault.error == ENOENT ? cpubind_no_fault : fault;
-    CPUBIND_RETRY(result, sys->fstat(fd, &out->st));
-    if (result < 0)
-        fault = cpubind_fault_errno("stat");
-    else if (!S_ISREG(out->st.st_mode))
-        fault = cpubind_fault_of(S_ISDIR(out->st.st_mode) ? EISDIR : EINVAL, "stat");
-    else
-        fault = cpubind_read_all(sys, fd, CPUBIND_BYTES_MAX / 2, &out->bytes);
+    fault = cpubind_read_all(sys, fd, CPUBIND_BYTES_MAX / 2, &out->bytes);
     sys->close(fd);
     return fault.error ? fault : check_beside(sys, path);
 }
@@ -130,8 +123,7 @@ cpubind_linux_fault cpubind_linux_write_whole(const char *path, const cpubind_li
      * without locks has a moment in which one of two changes is lost. */
     if (old->st.st_ino)
         fault = cpubind_open(sys, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, &fd);
-    if (fault.error ||
-        (fd >= 0 && sys->flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+    if (fault.error || (fd >= 0 && cpubind_lock(sys, fd).error == EWOULDBLOCK) ||
         !is_same(sys, path, &old->st))
         fault = cpubind_fault_of(EBUSY, "file");
     else

@@ -91,10 +91,8 @@ cpubind_input cpubind_host_files_read(const cpubind_host_files *f, const char *n
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
     if (f->file[i].len > CPUBIND_FILE_MAX)
         return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
-    if (cpubind_bytes_reserve(bytes, sys, f->file[i].len + 1).error)
+    if (cpubind_bytes_add(bytes, sys, f->file[i].data, f->file[i].len).error)
         return cpubind_input_failed(ENOMEM, "memory");
-    memcpy(bytes->data + bytes->len, f->file[i].data, (size_t)f->file[i].len);
-    bytes->len += f->file[i].len;
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
@@ -120,20 +118,13 @@ cpubind_linux_fault cpubind_linux_read_file(const char *path, const cpubind_sys 
                                             cpubind_bytes *bytes)
 {
     struct stat st;
-    int fd, result;
+    int fd;
     if (!sys)
         sys = &cpubind_sys_real;
-    cpubind_linux_fault fault =
-        cpubind_open(sys, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    cpubind_linux_fault fault = cpubind_open_file(sys, AT_FDCWD, path, 0, "stat", &st, &fd);
     if (fault.error)
         return fault;
-    CPUBIND_RETRY(result, sys->fstat(fd, &st));
-    if (result < 0)
-        fault = cpubind_fault_errno("stat");
-    else if (!S_ISREG(st.st_mode))
-        fault = cpubind_fault_of(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "stat");
-    else
-        fault = cpubind_read_all(sys, fd, CPUBIND_FILE_MAX, bytes);
+    fault = cpubind_read_all(sys, fd, CPUBIND_FILE_MAX, bytes);
     sys->close(fd);
     return fault;
 }

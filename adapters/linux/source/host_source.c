@@ -343,12 +343,7 @@ static cpubind_input run_command(cpubind_linux_host *host, const char *name)
 /* Appends a text to the content. */
 static cpubind_linux_fault append(cpubind_linux_host *host, const char *text, size_t len)
 {
-    cpubind_linux_fault fault = cpubind_bytes_reserve(&host->bytes, host->sys, (int32_t)len);
-    if (fault.error)
-        return fault;
-    memcpy(host->bytes.data + host->bytes.len, text, len);
-    host->bytes.len += (int32_t)len;
-    return cpubind_no_fault;
+    return cpubind_bytes_add(&host->bytes, host->sys, text, (int32_t)len);
 }
 
 /* "NAME=value" as a line of the input. */

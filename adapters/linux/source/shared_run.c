@@ -42,17 +42,6 @@ typedef struct session {
     char file[NAME_SIZE], lock_file[CPUBIND_RUN_NAME_SIZE];
 } session;
 
-static cpubind_linux_fault add(cpubind_bytes *to, const cpubind_sys *sys, const void *data,
-                               int32_t len)
-{
-    cpubind_linux_fault why = cpubind_bytes_reserve(to, sys, len);
-    if (!why.error && len > 0) {
-        memcpy(to->data + to->len, data, (size_t)len);
-        to->len += len;
-    }
-    return why;
-}
-
 /* == The key ================================================================ */
 
 /* Finds the file that spawn runs for the tool. ENOENT: there is none. */
@@ -84,20 +73,20 @@ static cpubind_linux_fault make_key(session *s, const char *mount)
         why = cpubind_input_fault(
             cpubind_root_read(s->shared->root, "proc/sys/kernel/random/boot_id", &boot));
     if (!why.error)
-        why = add(&s->key, s->sys, boot.data, boot.len);
+        why = cpubind_bytes_add(&s->key, s->sys, boot.data, boot.len);
     cpubind_bytes_free(&boot);
     if (why.error)
         return why;
     const int n = snprintf(text, sizeof text, "%.64s\n%llu %llu %lld.%09ld\n", mount,
                            (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
                            (long long)st.st_mtim.tv_sec, (long)st.st_mtim.tv_nsec);
-    why = add(&s->key, s->sys, text, n);
+    why = cpubind_bytes_add(&s->key, s->sys, text, n);
     if (!why.error && libraries)
-        why = add(&s->key, s->sys, libraries, (int32_t)strnlen(libraries, 65536));
+        why = cpubind_bytes_add(&s->key, s->sys, libraries, (int32_t)strnlen(libraries, 65536));
     if (!why.error)
-        why = add(&s->key, s->sys, "\n", 1);
+        why = cpubind_bytes_add(&s->key, s->sys, "\n", 1);
     if (!why.error)
-        why = add(&s->key, s->sys, s->shared->nodes.data, s->shared->nodes.len);
+        why = cpubind_bytes_add(&s->key, s->sys, s->shared->nodes.data, s->shared->nodes.len);
     return why;
 }
 
@@ -137,7 +126,7 @@ static int is_usable(const cpubind_bytes *bytes)
 static int fill(const session *s, cpubind_input answer, cpubind_command *command)
 {
     if (answer.state != CPUBIND_INPUT_PRESENT ||
-        add(&command->bytes, s->sys, answer.data, answer.len).error)
+        cpubind_bytes_add(&command->bytes, s->sys, answer.data, answer.len).error)
         return 0;
     command->err_len = answer.err_len;
     if (answer.err_len > 0)

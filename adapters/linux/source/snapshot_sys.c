@@ -82,11 +82,6 @@ static int open_at(int dir, const char *path, int flags)
     return fd;
 }
 
-static int open_path(const char *path, int flags)
-{
-    return open_at(AT_FDCWD, path, flags);
-}
-
 static int stat_at(int dir, const char *path, struct stat *out)
 {
     char name[PATH_MAX];
@@ -205,7 +200,6 @@ const cpubind_sys *cpubind_snapshot_sys(const cpubind_source *source)
         return NULL;
     snapshot = *source;
     calls = cpubind_sys_real;
-    calls.open = open_path;
     calls.openat = open_at;
     calls.statat = calls.statat_known = stat_at;
     calls.readlinkat = read_link;
