@@ -7,15 +7,11 @@
  * worker, and is put back as any other. Which process
  * is a child is in lineage.h.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../text/cpulist.h"
 #include "host_rows.h"
-
-/* Words of the widest mask: 65,536 CPUs. */
-#define MASK_WORDS (CPUBIND_MAX_CPUS / (CHAR_BIT * (int32_t)sizeof(unsigned long)))
 
 /* == Who belongs to whom ==================================================== */
 
@@ -166,18 +162,15 @@ int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char 
 static int is_inside(const cpubind_host_bind *h, int32_t pid, const host_entry *parent,
                      int32_t *n)
 {
-    enum { BITS = (int)(CHAR_BIT * sizeof(unsigned long)) };
-    unsigned long mask[MASK_WORDS];
-    const int size = h->sys->getaffinity((pid_t)pid, sizeof mask, mask);
-    int32_t at = 0;
+    cpubind_cpu_sets sets = {NULL, 0, 0};
+    int32_t set;
     int is_in = 1;
     *n = 0;
-    for (int32_t cpu = 0; cpu < size * CHAR_BIT; cpu++) {
-        if (!(mask[cpu / BITS] >> (cpu % BITS) & 1))
-            continue;
-        ++*n;
-        is_in &= cpubind_list_has(parent->main, parent->n_main, cpu, &at);
+    if (!cpubind_task_cpus(h->sys, pid, &sets, &set).error) {
+        *n = sets.set[set].n;
+        is_in = cpubind_list_common(sets.set[set].cpu, *n, parent->main, parent->n_main) == *n;
     }
+    cpubind_cpu_sets_free(&sets);
     return is_in;
 }
 

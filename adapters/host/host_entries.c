@@ -55,12 +55,11 @@ host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)
 host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device)
 {
     cpubind_proc_stat stat = {.start = 0};
-    host_entry **all =
-        (host_entry **)cpubind_grow(h->sys, h->entry, h->n, &h->cap, sizeof(host_entry *));
-    host_entry *e = all ? (host_entry *)h->sys->malloc(sizeof *e) : NULL;
-    h->entry = all ? all : h->entry;
-    if (!e)
+    host_entry *e = (host_entry *)h->sys->malloc(sizeof *e);
+    if (!e || CPUBIND_APPEND(h->sys, h->entry, h->n, h->cap, &e).error) {
+        free(e);
         return NULL;
+    }
     memset(e, 0, sizeof *e);
     (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
     e->start = e->order_start = stat.start;
@@ -75,7 +74,6 @@ host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device)
                                 .other_path = e->other_path};
     cpubind_problem_clear(&e->row.problem);
     e->row.has_program = cpubind_bind_program(pid, h->sys, e->row.name);
-    h->entry[h->n++] = e;
     cpubind_host_name_device(h, e);
     h->is_old |= device >= 0;
     return e;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
+#include "../text/cursor.h"
 #include "host_rows.h"
 
 /* The search for a place. */
@@ -33,26 +34,17 @@ static cpubind_problem_code refuse(const placing *p, cpubind_problem_code code,
 
 /* == The devices that are given ============================================= */
 
-/* One device of the list. */
-typedef struct token {
-    const char *text;
-    int32_t len;
-} token;
-
-static int is_number(token t, int32_t *out)
+static int is_number(cursor word, int32_t *out)
 {
-    return cpubind_number_parse(t.text, t.len, out, NULL) == CPUBIND_TEXT_OK;
+    return cursor_is_number(word, INT32_MAX, out);
 }
 
-/* The two sides of a byte of a token. Returns 0 without one. */
-static int split(token t, char c, token *left, token *right)
+/* The two sides of a byte. Returns 0 without one. */
+static int split(cursor word, char c, cursor *left, cursor *right)
 {
-    const char *at = t.len > 0 ? (const char *)memchr(t.text, c, (size_t)t.len) : NULL;
-    if (!at)
-        return 0;
-    *left = (token){t.text, (int32_t)(at - t.text)};
-    *right = (token){at + 1, (int32_t)(t.text + t.len - at - 1)};
-    return 1;
+    *right = word;
+    *left = cursor_cut(right, c);
+    return left->end < word.end;
 }
 
 /* Gives the device of the bus. Returns whether the plan has it. */
@@ -91,21 +83,21 @@ static void give_file(const placing *p, int32_t major, int32_t minor)
             (void)give_number(p, (cpubind_vendor_id)k, minor);
 }
 
-static int give_uuid(const placing *p, cpubind_vendor_id vendor, token uuid)
+static int give_uuid(const placing *p, cpubind_vendor_id vendor, cursor uuid)
 {
     const cpubind_facts *f = &p->h->whole.facts;
     for (int32_t i = 0; i < f->n_bus; i++)
         if (f->bus[i].accelerator.vendor == vendor && f->bus[i].uuid &&
-            f->bus[i].uuid_len == uuid.len &&
-            memcmp(f->bus[i].uuid, uuid.text, (size_t)uuid.len) == 0)
+            f->bus[i].uuid_len == cursor_len(&uuid) &&
+            memcmp(f->bus[i].uuid, uuid.text + uuid.at, (size_t)cursor_len(&uuid)) == 0)
             return give_of_bus(p, i);
     return 0;
 }
 
 /* Gives what a name of a vendor means. */
-static int give_name(const placing *p, cpubind_vendor_id vendor, token name)
+static int give_name(const placing *p, cpubind_vendor_id vendor, cursor name)
 {
-    token left = name, right = name;
+    cursor left, right;
     int32_t first, last;
     if (is_number(name, &first))
         return give_number(p, vendor, first);
@@ -119,20 +111,18 @@ static int give_name(const placing *p, cpubind_vendor_id vendor, token name)
     return first <= last;
 }
 
-static int give(const placing *p, token t)
+static int give(const placing *p, cursor device)
 {
-    token left, right;
+    cursor left, right;
     int32_t major, minor;
-    if (split(t, '=', &left, &right)) {
-        for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++) {
-            const char *word = cpubind_vendor_of((cpubind_vendor_id)k)->word;
-            if (strlen(word) == (size_t)left.len &&
-                memcmp(word, left.text, (size_t)left.len) == 0)
+    if (split(device, '=', &left, &right)) {
+        for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++)
+            if (cursor_is(left, cpubind_vendor_of((cpubind_vendor_id)k)->word))
                 return give_name(p, (cpubind_vendor_id)k, right);
-        }
         return 0;
     }
-    if (!split(t, ':', &left, &right) || !is_number(left, &major) || !is_number(right, &minor))
+    if (!split(device, ':', &left, &right) || !is_number(left, &major) ||
+        !is_number(right, &minor))
         return 0;
     give_file(p, major, minor);
     return 1;
@@ -140,14 +130,14 @@ static int give(const placing *p, token t)
 
 static cpubind_problem_code give_all(const placing *p)
 {
-    const cpubind_host_grant *g = p->grant;
-    for (int32_t at = 0, end; at < g->devices_len; at = end + 1) {
-        for (end = at; end < g->devices_len && g->devices[end] != ',';)
-            end++;
-        if (!give(p, (token){g->devices + at, end - at})) {
-            p->out->about = (cpubind_piece){at, end - at};
-            return refuse(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE, NULL);
-        }
+    cursor_text of;
+    cursor all = cursor_open(&of, p->grant->devices, p->grant->devices_len, NULL, 1);
+    while (cursor_left(&all)) {
+        const cursor device = cursor_cut(&all, ',');
+        if (give(p, device))
+            continue;
+        p->out->about = cursor_piece(device);
+        return refuse(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE, NULL);
     }
     for (int32_t i = 0; i < p->h->whole.facts.n_device; i++)
         p->out->n_device += p->is_given[i];

@@ -508,12 +508,7 @@ static cpubind_linux_fault take_line(cpubind_metric *m, const char *line)
     if (regexec(&log->regex, line, 2, match, 0) != 0 || match[1].rm_so < 0 ||
         !read_number(line + match[1].rm_so, (int32_t)(match[1].rm_eo - match[1].rm_so), &value))
         return cpubind_no_fault;
-    double *grown = cpubind_grow(m->sys, log->value, log->n, &log->cap, sizeof *grown);
-    if (!grown)
-        return cpubind_fault_of(ENOMEM, "memory");
-    log->value = grown;
-    log->value[log->n++] = value;
-    return cpubind_no_fault;
+    return CPUBIND_APPEND(m->sys, log->value, log->n, log->cap, &value);
 }
 
 /* Takes the new lines of the open file that are whole. */

@@ -7,7 +7,6 @@
 #include "rights.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../linux/kernel/process.h"
@@ -31,19 +30,11 @@ cpubind_linux_fault cpubind_rights_start(const cpubind_sys *sys, int32_t pid, ui
  * of files. */
 static int is_of_user(const char *status, uid_t uid)
 {
-    static const char head[] = "\nUid:";
-    const char *at = strstr(status, head);
-    if (!at)
-        return 0;
-    at += sizeof head - 1;
-    for (int i = 0; i < 4; i++) {
-        char *end;
-        const unsigned long long one = strtoull(at, &end, 10);
-        if (end == at || one != uid)
-            return 0;
-        at = end;
-    }
-    return *at == '\n';
+    unsigned long long id[4];
+    int n = cpubind_status_numbers(status, "\nUid:", 10, id, 4) == 4 ? 0 : -1;
+    while (n >= 0 && n < 4 && id[n] == uid)
+        n++;
+    return n == 4;
 }
 
 cpubind_linux_fault cpubind_rights_of_process(const cpubind_sys *sys, int32_t pid, uid_t uid)

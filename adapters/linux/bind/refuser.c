@@ -5,27 +5,12 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "binding.h"
 
 /* The bit of CAP_SYS_NICE. */
 #define SYS_NICE 23
-
-/* The number after a word at the start of a line of /proc/<pid>/status, and the one after it.
- *   returns 0 when there is no such line */
-static int read_line(const cpubind_bytes *text, const char *word, int base,
-                     unsigned long long number[2])
-{
-    const char *at = text->len > 0 ? strstr(text->data, word) : NULL;
-    char *end;
-    if (!at)
-        return 0;
-    number[0] = strtoull(at + strlen(word), &end, base);
-    number[1] = strtoull(end, &end, base);
-    return 1;
-}
 
 /* Reads a file of /proc as a text.
  *   returns 0 when it cannot be read */
@@ -42,7 +27,7 @@ cpubind_linux_fault cpubind_name_refuser(cpubind_binding *b, int32_t tid,
                                          cpubind_linux_fault why)
 {
     const unsigned long long self = b->sys->geteuid();
-    unsigned long long uid[2] = {0, 0}, rights[2] = {0, 0}, filter[2] = {0, 0};
+    unsigned long long uid[2], rights, filter = 0;
     cpubind_bytes own = {NULL, 0, 0}, other = {NULL, 0, 0};
     char path[64];
     if (why.error == EACCES) /* no other check of the kernel says so */
@@ -51,9 +36,11 @@ cpubind_linux_fault cpubind_name_refuser(cpubind_binding *b, int32_t tid,
         return why;
     snprintf(path, sizeof path, "proc/%d/task/%d/status", (int)b->options.pid, (int)tid);
     if (read_status(b, "proc/self/status", &own) && read_status(b, path, &other) &&
-        read_line(&other, "\nUid:", 10, uid) && read_line(&own, "\nCapEff:", 16, rights)) {
-        const int has_right = self == uid[0] || self == uid[1] || (rights[0] >> SYS_NICE & 1);
-        const int is_filtered = read_line(&own, "\nSeccomp:", 10, filter) && filter[0] > 0;
+        cpubind_status_numbers(other.data, "\nUid:", 10, uid, 2) == 2 &&
+        cpubind_status_numbers(own.data, "\nCapEff:", 16, &rights, 1) == 1) {
+        const int has_right = self == uid[0] || self == uid[1] || (rights >> SYS_NICE & 1);
+        const int is_filtered =
+            cpubind_status_numbers(own.data, "\nSeccomp:", 10, &filter, 1) && filter > 0;
         why.what = !has_right    ? CPUBIND_REFUSED_BY_OWNER
                    : is_filtered ? CPUBIND_REFUSED_BY_FILTER
                                  : CPUBIND_REFUSED_BY_MODULE;

@@ -99,21 +99,31 @@ int cpubind_has_ended(cpubind_root *root, int32_t pid, uint64_t start)
            (stat.state == 'Z' && stat.n_threads < 2);
 }
 
+int cpubind_status_numbers(const char *text, const char *head, int base,
+                           unsigned long long *number, int n)
+{
+    const char *at = strstr(text, head);
+    int n_read = 0;
+    for (at = at ? at + strlen(head) : ""; n_read < n && *at != '\n'; n_read++) {
+        char *end;
+        number[n_read] = strtoull(at, &end, base);
+        if (end == at)
+            break;
+        at = end;
+    }
+    return n_read;
+}
+
 int cpubind_proc_is_thread(cpubind_root *root, int32_t pid)
 {
-    static const char key[] = "\nTgid:\t";
     char name[64], text[512]; /* Tgid is the fourth line; the first one has the name */
-    int32_t len, tgid = pid;
+    unsigned long long tgid;
+    int32_t len;
     snprintf(name, sizeof name, "proc/%d/status", (int)pid);
     if (cpubind_read_text(root->sys, root->fd, name, text, sizeof text, &len).error)
         return 0;
-    const char *at = strstr(text, key);
-    if (!at)
-        return 0;
-    at += sizeof key - 1;
-    return cpubind_number_parse(at, (int32_t)strcspn(at, "\n"), &tgid, NULL) ==
-               CPUBIND_TEXT_OK &&
-           tgid != pid;
+    return cpubind_status_numbers(text, "\nTgid:", 10, &tgid, 1) == 1 &&
+           tgid != (unsigned long long)pid;
 }
 
 /* == Open devices =========================================================== */

@@ -58,6 +58,12 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
  *   in      start: 0: any */
 int cpubind_has_ended(cpubind_root *root, int32_t pid, uint64_t start);
 
+/* Reads up to n numbers of a line of the text of a file `status`, which NUL ends.
+ *   in      head: "\nUid:"
+ *   returns how many there are; 0 also without the line */
+int cpubind_status_numbers(const char *text, const char *head, int base,
+                           unsigned long long *number, int n);
+
 /* Returns 1 if the number is a thread id other than its process's main thread. /proc/<tid>
  * exists for those but is not listed. 0 where that cannot be read.
  *   cost    three system calls, no memory */
