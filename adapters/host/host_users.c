@@ -41,11 +41,6 @@ typedef struct search {
     int32_t n_unseen; /* programs whose files may not be read */
 } search;
 
-static cpubind_linux_fault no_memory(void)
-{
-    return cpubind_fault_of(ENOMEM, "memory");
-}
-
 /* == Open files ============================================================= */
 
 /* The vendor whose device that computes has this number; COUNT: none. */
@@ -300,7 +295,8 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
     *device = show.device;
     free(arena.base);
     cpubind_linux_close(host);
-    return code == CPUBIND_PROBLEM_NO_MEMORY ? no_memory() : show.seen.failed;
+    return code == CPUBIND_PROBLEM_NO_MEMORY ? cpubind_fault_of(ENOMEM, "memory")
+                                             : show.seen.failed;
 }
 
 /* == All processes ========================================================== */
@@ -497,7 +493,7 @@ static void keep_strangers(search *s)
 static cpubind_linux_fault find_users(search *s)
 {
     const cpubind_sys *sys = s->root.sys;
-    cpubind_linux_fault why = no_memory();
+    cpubind_linux_fault why = cpubind_fault_of(ENOMEM, "memory");
     s->n_open = (int32_t *)sys->malloc(((size_t)s->q->facts->n_bus + 1) * sizeof *s->n_open);
     if (s->q->strangers)
         check_strangers(s);

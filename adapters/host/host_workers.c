@@ -37,11 +37,6 @@ typedef struct reading {
     const cpubind_vendor *driver; /* whose list it is; NULL: it was read from this /proc */
 } reading;
 
-static cpubind_linux_fault no_memory(void)
-{
-    return cpubind_fault_of(ENOMEM, "memory");
-}
-
 /* Reads a file of a process, or of the host with pid 0. */
 static cpubind_linux_fault read_file(reading *r, int32_t pid, const char *leaf)
 {
@@ -202,7 +197,7 @@ static cpubind_linux_fault read_record(reading *r, cpubind_worker *w)
     case CPUBIND_LINUX_OK:
         break;
     case CPUBIND_LINUX_ERR_MEMORY:
-        return no_memory();
+        return cpubind_fault_of(ENOMEM, "memory");
     case CPUBIND_LINUX_ERR_OPEN:
     case CPUBIND_LINUX_ERR_GONE:
     case CPUBIND_LINUX_ERR_STATE: /* the record of another user may not be seen */
@@ -431,7 +426,7 @@ static cpubind_linux_fault find_children(reading *r, cpubind_users *list)
         why = cpubind_split_children(&r->root, r->driver != NULL, list, &children);
     r->out->child = children.row;
     r->out->n_child = children.n;
-    return why.error == ENOMEM ? no_memory() : why;
+    return why.error == ENOMEM ? cpubind_fault_of(ENOMEM, "memory") : why;
 }
 
 static cpubind_linux_fault read_all(reading *r, cpubind_users *list)
@@ -492,7 +487,7 @@ cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubi
     r.list = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *r.list);
     own.row = (cpubind_user *)sys->malloc(n * sizeof *own.row);
     if (!r.memory || !out->row || !r.list || !own.row)
-        why = no_memory();
+        why = cpubind_fault_of(ENOMEM, "memory");
     else if (list->n > 0)
         memcpy(own.row, list->row, (size_t)list->n * sizeof *own.row);
     if (!why.error)

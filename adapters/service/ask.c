@@ -81,25 +81,6 @@ static cpubind_linux_fault check_owner(const cpubind_sys *sys, const char *path)
 
 /* == Asking ================================================================= */
 
-#define PAUSE_MS 20 /* between two tries where the queue of connections is full */
-
-/* A full queue of connections is EAGAIN: the service is too busy, or hangs. */
-static cpubind_linux_fault connect_to(const cpubind_sys *sys, int fd,
-                                      const struct sockaddr_un *to, int64_t until_ms)
-{
-    for (;;) {
-        int result;
-        CPUBIND_RETRY(result, sys->connect(fd, (const struct sockaddr *)to, sizeof *to));
-        if (result == 0)
-            return cpubind_no_fault;
-        if (errno != EAGAIN)
-            return cpubind_fault_errno("connect");
-        if (cpubind_now_ms() >= until_ms)
-            return cpubind_fault_of(ETIMEDOUT, "connect");
-        (void)sys->poll(NULL, 0, PAUSE_MS);
-    }
-}
-
 static cpubind_linux_fault send_request(const cpubind_sys *sys, int fd,
                                         const cpubind_asked *asked)
 {
@@ -185,7 +166,7 @@ static cpubind_linux_fault talk(const cpubind_sys *sys, int fd, const struct soc
     const int64_t until_ms =
         cpubind_now_ms() + (a->limit_ms > 0 ? a->limit_ms : CPUBIND_ANSWER_FIRST_MS);
     cpubind_peer peer = {.pid = 0};
-    cpubind_linux_fault why = connect_to(sys, fd, to, until_ms);
+    cpubind_linux_fault why = cpubind_connect(sys, fd, to, until_ms);
     if (!why.error)
         why = cpubind_ask_read_peer(sys, fd, &peer);
     if (!why.error && !peer.is_owner)

@@ -13,11 +13,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Least room that a read is given. */
 #define READ_MIN 4096
+
+/* How often a full queue of connections is tried. */
+#define CONNECT_TICK_MS 5
 
 /* Temporary names that are tried. */
 #define TEMP_TRIES 1000
@@ -51,6 +55,22 @@ cpubind_linux_fault cpubind_wait_for(const cpubind_sys *sys, int fd, short event
         result = sys->poll(&wait, 1, (int)left_ms);
     } while (result == 0 || (result < 0 && errno == EINTR));
     return result < 0 ? cpubind_fault_errno("poll") : cpubind_no_fault;
+}
+
+cpubind_linux_fault cpubind_connect(const cpubind_sys *sys, int fd,
+                                    const struct sockaddr_un *to, int64_t until_ms)
+{
+    int result;
+    for (;;) {
+        CPUBIND_RETRY(result, sys->connect(fd, (const struct sockaddr *)to, sizeof *to));
+        if (result == 0)
+            return cpubind_no_fault;
+        if (errno != EAGAIN)
+            return cpubind_fault_errno("connect");
+        if (cpubind_now_ms() >= until_ms)
+            return cpubind_fault_of(ETIMEDOUT, "connect");
+        (void)sys->poll(NULL, 0, CONNECT_TICK_MS);
+    }
 }
 
 /* == Files and folders by descriptor ======================================== */

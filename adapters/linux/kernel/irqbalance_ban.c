@@ -26,7 +26,6 @@
  * be looking at its interrupts, and closing the connection then would end it. */
 #define FIRST_MS   1000
 #define ANSWER_MS  10000
-#define PAUSE_MS   5
 #define ANSWER_MAX (16 << 20)
 
 /* No command of any version: the daemon closes the connection. */
@@ -46,24 +45,6 @@ typedef struct connection {
     int32_t pid;
     int64_t end_ms;
 } connection;
-
-/* A full queue is waited for: the daemon takes one connection at a time. */
-static cpubind_linux_fault connect_to(const connection *c, const struct sockaddr_un *address)
-{
-    for (;;) {
-        int result;
-        CPUBIND_RETRY(
-            result, c->sys->connect(c->fd, (const struct sockaddr *)address, sizeof *address));
-        if (result == 0)
-            return cpubind_no_fault;
-        if (errno != EAGAIN)
-            return cpubind_fault_errno("connect");
-        if (cpubind_now_ms() >= c->end_ms)
-            return cpubind_fault_of(ETIMEDOUT, "poll");
-        if (c->sys->poll(NULL, 0, PAUSE_MS) < 0 && errno != EINTR)
-            return cpubind_fault_errno("poll");
-    }
-}
 
 /* EPROTO when another process listens: any user can take an abstract name. */
 static cpubind_linux_fault check_peer(const connection *c)
@@ -101,7 +82,8 @@ static cpubind_linux_fault open_connection(connection *c)
         c->fd = c->sys->socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (c->fd < 0)
             return cpubind_fault_errno("socket");
-        fault = connect_to(c, &address);
+        /* The daemon takes one connection at a time. */
+        fault = cpubind_connect(c->sys, c->fd, &address, c->end_ms);
         if (!fault.error)
             fault = check_peer(c);
         if (!fault.error)
