@@ -253,10 +253,15 @@ int api_read_name(const char *text, int32_t len, api_name *out);
  *   errors  as api_read_numbers */
 const char *api_read_names(const char *text, const char *only, api_names *out, int32_t *at);
 
-/* Whether a name is that of the device of a vendor: of the number that its runtime has for it
- * (-1: not known), without a noun of its id in the plan, or of its address. */
-int api_is_called(const api_name *name, cpubind_vendor_id vendor, int32_t number, int32_t id,
-                  const cpubind_pci_address *pci);
+/* Whether a name, as a user writes it, is that of a device: its own, without a noun its id in
+ * the plan, or its address. */
+int api_is_called(const api_name *name, const api_name *its, int32_t id);
+
+/* The name of one of facts->device. Its noun is static. */
+api_name api_name_of(const cpubind_host_device *device);
+
+/* Appends names of devices: "npu0-3, gpu0"; those without a number by their addresses. */
+void api_add_names(api_text *to, const api_name *name, int32_t n);
 
 /* Takes the names of o->device where all are of NPUs, which needs no look at the host; else
  * leaves them. Returns 0 without memory. */
@@ -328,10 +333,12 @@ typedef struct api_option {
     int (*read)(const api_reading *r, const char *text);
     const struct api_choice *words; /* one of them is stored as an int32_t; or NULL */
     size_t member;
-    int letter;       /* of the short form, or 0 */
-    int is_of_npus;   /* refused where other devices are asked for */
-    const char *text; /* of the help, where % stands for the words that it knows; NULL: another
-                         spelling, which the help does not have */
+    size_t given;        /* of the flag that it was given, or of the number of texts; 0: none */
+    const char *list;    /* a list of numbers, api_numbers: what each is, "CPU"; or NULL */
+    int32_t room;        /* for texts, as many as it is given; 0: for one */
+    int letter;          /* of the short form, or 0 */
+    int is_of_npus;      /* refused where other devices are asked for */
+    const char *text;    /* of the help; NULL: another spelling, which the help does not have */
     int32_t least, most; /* of a number, which is stored as an int32_t; most 0: it is none */
     const char *what;    /* "the number of a process": what else is wrong; of a number */
 } api_option;
@@ -342,14 +349,15 @@ extern const api_option api_option_rows[];
 /* Whether an option needs a value. */
 int api_takes_value(const api_option *row);
 
-/* Appends the words that the value of an option can be: "near, reference". Returns 0 for an
- * option without such words. */
-int api_add_option_words(const api_option *row, api_text *to);
+/* Appends the words that the value of an option can be: "near, reference"; nothing where it has
+ * none. */
+void api_add_option_words(const api_option *row, api_text *to);
 
 /* Stores the value of an option. Returns 0, with the reason in *r->why, when it is wrong. */
 int api_store(const api_reading *r, const api_option *row, const char *value);
 
-/* Checks --index against --processes, for the command of these words; as api_store. */
+/* Checks --index against --processes, for the command of these words, or (NULL) a call; as
+ * api_store. */
 int api_check_index(const api_options *options, const char *words, api_text *why);
 
 /* Appends what became of an option that there was. Returns 0 for any other name. */
@@ -516,6 +524,13 @@ const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n);
 /* The rows that are shown, plan->n_unit of them: those of plan->unit. */
 api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i);
 
+/* The name of a row. */
+api_name api_row_name(const api_row *row);
+
+/* Appends a device that a plan knows: "npu3", "the hidden device 0000:c1:00.0". */
+void api_add_candidate(api_text *to, const cpubind_facts *facts,
+                       const cpubind_candidate *candidate);
+
 /* Appends the name of a row: "npu3", "gpu0"; nothing where it has none. Returns whether it has
  * one. */
 int api_add_name(api_text *to, const api_row *row);
@@ -529,12 +544,6 @@ void api_explain_row(const api_planned *planned, const api_options *options, con
 
 /* The row that is shown of the rank of the options; -1: without --rank, or it has none. */
 int32_t api_rank_row(const api_planned *planned, const api_options *options);
-
-/* Whether devices of the facts are no NPUs: then sentences call each a device, by its id. */
-int api_has_others(const cpubind_facts *facts);
-
-/* Appends a sentence about NPUs; where api_has_others, with the word device in their place. */
-void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to);
 
 /* Writes the nodes that have one of the CPUs, ascending; `out` has room for all nodes. Returns
  * their number. */

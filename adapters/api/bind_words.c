@@ -100,9 +100,8 @@ static void explain_item(const cpubind_outcomes *report, const cpubind_item *ite
     if (item->result == CPUBIND_ITEM_MOVED) {
         api_add(to,
                 " of process %d moves itself, or another program moves it, again and again, "
-                "now to %s: --thread %s=leave leaves it alone (thread = %s=leave in the "
-                "settings of the service), or the engine's own switch",
-                (int)item->pid, item->was, item->name, item->name);
+                "now to %s: -o thread=%s=leave leaves it alone, or the engine's own switch",
+                (int)item->pid, item->was, item->name);
         return;
     }
     if (item->result == CPUBIND_ITEM_PART)
@@ -361,11 +360,11 @@ static void warn_wishes(const listener *to, const api_bound *bound,
         api_text text = {"", 0};
         if (is_any_named(report, name) || may_be_of_driver(name))
             continue;
-        api_add(
-            &text,
-            "no thread of process %d has the name \"%s\" of --thread now: ps -L -o comm= -p "
-            "%d prints the names",
-            (int)bound->pid, name, (int)bound->pid);
+        api_add(&text,
+                "no thread of process %d has the name \"%s\" of the setting thread now: ps -L "
+                "-o comm= -p "
+                "%d prints the names",
+                (int)bound->pid, name, (int)bound->pid);
         warn(to, "thread", &text);
     }
 }
@@ -527,7 +526,7 @@ static void explain_refused(const api_options *options, const api_bound *bound,
         words_add_why(why, WORDS_OTHER, fault->what, fault->error);
     }
     if (options->is_strict)
-        api_add(why, "; --strict skips nothing");
+        api_add(why, "; strict skips nothing");
     if (status != CPUBIND_LINUX_ERR_UNDONE) {
         if (!bound->is_reading && !bound->is_watching)
             api_add(why, "; all is as before");

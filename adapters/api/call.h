@@ -18,6 +18,13 @@ struct cpb_error {
     int32_t number, status; /* errno, or 0; the exit status */
 };
 
+/* Appends a sentence of the command with its options as a call writes them: "-o scope=own" is
+ * "scope=own", "--allowed LIST" is "allowed=LIST". */
+void call_tell(const char *text, api_text *to);
+
+/* The same of the warnings of a report, and of devices without a pool. */
+void call_tell_report(words_value *report);
+
 /* Sets *error, if it may be set, to an error with these words; without memory to the static
  * error "no_memory". Returns NULL. */
 void *call_fail(cpb_error **error, const char *code, int status, int32_t number,

@@ -67,6 +67,7 @@ static int is_open(const cpb_binding *b, cpb_error **error)
 static int note_report(cpb_binding *b, cpb_error **error)
 {
     words_value *report = api_report_json(&b->bound, cpubind_bind_report(b->bound.binding));
+    call_tell_report(report);
     b->json.len = 0;
     words_put(&b->json, report, WORDS_LINE);
     words_free(report);

@@ -1,12 +1,14 @@
 /* call_error.c - errors as objects, and options as texts
  * SPDX-License-Identifier: MIT
  *
- * The sentences are those of the command.
+ * The sentences are those of the command, but for how they write options: a call has no "-o"
+ * and no dashes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
+#include "settings.h"
 
 static char no_memory_text[] = "there is no memory left";
 char call_no_memory_json[] = "{\"cpubind\": \"" CPUBIND_VERSION "\", \"error\": {\"code\": "
@@ -24,6 +26,81 @@ void *call_no_memory(cpb_error **error)
     if (error)
         *error = &no_memory;
     return NULL;
+}
+
+/* Whether an option of the command, without its dashes, is one of a call. */
+static int is_of_call(const char *name, size_t n)
+{
+    for (const api_option *row = api_option_rows; row->dashed; row++)
+        if (row->commands & (API_PLAN_CALL | API_BIND_CALL | API_CASE) &&
+            strncmp(row->dashed + 2, name, n) == 0 && row->dashed[2 + n] == '\0')
+            return 1;
+    return 0;
+}
+
+/* Whether a word is a value: "LIST", "16-31", "npuN". */
+static int is_value(const char *word)
+{
+    const size_t n = strcspn(word, " ,;:)");
+    return strcspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") < n;
+}
+
+/* The bytes of an option of the command, and what it is in a call; 0: none is there. */
+static size_t read_told(const char *at, api_text *to)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    if (strncmp(at, "cpubind ", 8) == 0) { /* a command stays as it is */
+        const size_t n = strcspn(at, ",;:)");
+        api_add(to, "%.*s", (int)n, at);
+        return n;
+    }
+    if (strncmp(at, "-o ", 3) == 0)
+        return api_find_key(at + 3, (int32_t)strcspn(at + 3, "=")) >= 0 ? 3 : 0;
+    if (strncmp(at, "--", 2) == 0) {
+        const size_t n = strspn(at + 2, letters);
+        const int is_given = at[2 + n] == ' ' && is_value(at + 2 + n + 1);
+        if (!is_of_call(at + 2, n))
+            return 0;
+        api_add(to, "%.*s%s", (int)n, at + 2, is_given ? "=" : "");
+        return 2 + n + (size_t)is_given;
+    }
+    return 0;
+}
+
+void call_tell(const char *text, api_text *to)
+{
+    for (const char *at = text; *at;) {
+        const size_t gap = strcspn(at, "-c");
+        size_t n = 0;
+        api_add(to, "%.*s", (int)gap, at);
+        at += gap;
+        if (at == text || at[-1] == ' ' || at[-1] == '(')
+            n = read_told(at, to);
+        if (n == 0 && *at)
+            api_add(to, "%c", *at);
+        at += n > 0 ? n : *at != '\0';
+    }
+}
+
+/* The same of the text of an object, if it has one. */
+static void tell(words_value *of)
+{
+    const char *text = words_string(words_get(of, "text"));
+    api_text told = {"", 0};
+    if (!text)
+        return;
+    call_tell(text, &told);
+    words_set(of, "text", words_text(told.text));
+}
+
+void call_tell_report(words_value *report)
+{
+    const words_value *warnings = words_get(report, "warnings");
+    const words_value *devices = words_get(report, "devices");
+    for (int32_t i = 0; i < words_count(warnings); i++)
+        tell(words_at(warnings, i));
+    for (int32_t i = 0; i < words_count(devices); i++)
+        tell(words_get(words_at(devices, i), "error"));
 }
 
 /* Takes over the value and copies the text. */
@@ -56,16 +133,18 @@ void *call_fail(cpb_error **error, const char *code, int status, int32_t number,
                 const char *text)
 {
     cpb_error *made = error ? new_error(code, status) : NULL;
+    api_text told = {"", 0};
     if (!made)
         return call_no_memory(error);
     made->number = number;
-    return finish(error, made, api_error_json(code, text), text);
+    call_tell(text, &told);
+    return finish(error, made, api_error_json(code, told.text), told.text);
 }
 
 void *call_refuse(cpb_error **error, const api_planned *planned, const api_options *options)
 {
     const cpubind_problem *p = &planned->problem;
-    api_text text = {"", 0};
+    api_text text = {"", 0}, told = {"", 0};
     cpb_error *made = error ? new_error(cpubind_problem_word(p->code),
                                         (int)cpubind_problem_exit(planned->code))
                             : NULL;
@@ -77,7 +156,8 @@ void *call_refuse(cpb_error **error, const api_planned *planned, const api_optio
     made->place = api_place(p);
     made->number = p->answer.state == CPUBIND_INPUT_FAILED ? p->answer.error : 0;
     api_explain(planned, options, &text);
-    return finish(error, made, api_problem_json(planned, text.text), text.text);
+    call_tell(text.text, &told);
+    return finish(error, made, api_problem_json(planned, told.text), told.text);
 }
 
 const char *cpb_error_code(const cpb_error *error)
@@ -182,7 +262,7 @@ int call_read_options(const char *const *texts, enum api_command command, int co
         good = read_one(&out->options, commands, at, &why);
         at += n;
     }
-    good = good && api_check_index(&out->options, "plan", &why);
+    good = good && api_check_index(&out->options, NULL, &why);
     if (!good)
         (void)call_fail(error, "usage", API_USAGE, 0, why.text);
     return good;

@@ -751,6 +751,7 @@ const char *cpb_plan_json(const cpb_plan *plan)
     cpubind_mutex_lock(plan->source->mutex);
     if (!json->text || json->is_short) {
         words_value *value = api_plan_json(&plan->planned, &plan->options.options);
+        call_tell_report(value);
         json->len = 0;
         json->is_short = 0;
         words_put(json, value, WORDS_LINE);

@@ -112,15 +112,41 @@ const char *api_read_names(const char *text, const char *only, api_names *out, i
 
 /* == Which device a name is ================================================= */
 
-int api_is_called(const api_name *name, cpubind_vendor_id vendor, int32_t number, int32_t id,
-                  const cpubind_pci_address *pci)
+int api_is_called(const api_name *name, const api_name *its, int32_t id)
 {
-    const char *noun = cpubind_vendor_of(vendor)->noun;
     if (name->number < 0)
-        return cpubind_pci_compare(&name->pci, pci) == 0;
+        return cpubind_pci_compare(&name->pci, &its->pci) == 0;
     if (!name->noun)
         return id == name->number;
-    return noun && strcmp(noun, name->noun) == 0 && number == name->number;
+    return its->noun && strcmp(its->noun, name->noun) == 0 && its->number == name->number;
+}
+
+api_name api_name_of(const cpubind_host_device *device)
+{
+    api_name name = {cpubind_vendor_of(device->accelerator.vendor)->noun, -1, device->pci};
+    if (cpubind_is_listed(device))
+        name = (api_name){NPU, device->logic, device->pci};
+    else if (name.noun && device->n_number == 1)
+        name.number = device->number[0];
+    return name;
+}
+
+void api_add_names(api_text *to, const api_name *name, int32_t n)
+{
+    for (int32_t i = 0, k; i < n; i = k) {
+        k = i + 1;
+        api_add(to, i > 0 ? ", " : "");
+        if (name[i].number < 0) {
+            api_add_pci(to, &name[i].pci);
+            continue;
+        }
+        while (k < n && api_is_called(&(api_name){name[i].noun, name[k - 1].number + 1, {0}},
+                                      &name[k], -1))
+            k++;
+        api_add(to, "%s%d", name[i].noun, (int)name[i].number);
+        if (k - i > 1)
+            api_add(to, "-%d", (int)name[k - 1].number);
+    }
 }
 
 /* What a name is looked for in. */
@@ -128,20 +154,34 @@ typedef struct search {
     api_host own;          /* of a command that binds: this process ... */
     api_process_view view; /* ... and the host with its variables */
     api_planned read;
-    cpubind_pci_rank *rank; /* of the devices that are no NPUs */
-    int32_t n_rank;
+    api_name *name; /* of all that this process sees: first the NPUs, then by rank ... */
+    cpubind_pci_rank *rank; /* ... the functions of the bus that are none, and their tiles */
+    int32_t n_name;
     int32_t n_vendor; /* that the host has devices of */
     int has_npus, has_others;
 } search;
 
-static const cpubind_host_device *function_of(const search *s, int32_t rank)
+/* Names what the process sees. */
+static int name_seen(search *s, api_text *why)
 {
-    return &s->read.facts.bus[s->rank[rank].device];
-}
-
-static int32_t number_of(const search *s, int32_t rank)
-{
-    return cpubind_pci_number(function_of(s, rank), s->rank[rank].tile);
+    const cpubind_facts *f = &s->read.facts;
+    const size_t most = (size_t)f->n_bus * CPUBIND_PCI_NUMBERS + 1;
+    int32_t n = 0;
+    s->rank = (cpubind_pci_rank *)malloc(most * sizeof *s->rank);
+    s->name = (api_name *)malloc((most + (size_t)f->n_listed) * sizeof *s->name);
+    if (!s->rank || !s->name)
+        return api_no_room(why);
+    for (; n < f->n_listed; n++)
+        s->name[n] = api_name_of(f->device[n]);
+    s->n_name = n + cpubind_pci_ranks(f, s->rank);
+    for (; n < s->n_name; n++) {
+        const cpubind_pci_rank *rank = &s->rank[n - f->n_listed];
+        const cpubind_host_device *device = &f->bus[rank->device];
+        const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
+        s->name[n] =
+            (api_name){noun, noun ? cpubind_pci_number(device, rank->tile) : -1, device->pci};
+    }
+    return API_DONE;
 }
 
 /* A process that binds another one names devices as it sees them itself, whichever host they
@@ -163,99 +203,63 @@ static int open_search(const cpubind_source *source, const api_options *o, searc
     api_read_asked(&seen, &all, NULL, &s->read);
     if (s->read.code != CPUBIND_PROBLEM_NONE)
         return api_judge_devices(&s->read, NULL, why);
-    s->rank = (cpubind_pci_rank *)malloc(((size_t)f->n_bus * CPUBIND_PCI_NUMBERS + 1) *
-                                         sizeof *s->rank);
-    if (!s->rank)
-        return api_no_room(why);
     for (int32_t i = 0; i < f->n_bus; i++)
         s->n_vendor += n[f->bus[i].accelerator.vendor]++ == 0;
     s->has_npus = n[CPUBIND_VENDOR_ASCEND] > 0;
     s->has_others = s->n_vendor > s->has_npus;
     f->has_listed = s->has_npus;
-    s->n_rank = cpubind_pci_ranks(f, s->rank);
-    return API_DONE;
+    return name_seen(s, why);
 }
 
 static void close_search(search *s)
 {
     api_free_planned(&s->read);
     api_close_host(&s->own);
+    free(s->name);
     free(s->rank);
 }
 
-/* Appends "npu0-3": devices of one noun whose numbers follow each other. */
-static void add_run(api_text *to, const char *noun, int32_t first, int32_t last)
+static int is_npu(const search *s, int32_t i)
 {
-    api_add(to, "%s%s%d", to->len > 0 ? ", " : "", noun, (int)first);
-    if (last > first)
-        api_add(to, "-%d", (int)last);
-}
-
-/* Appends the names of all devices that this process sees. */
-static void add_all(const search *s, api_text *to)
-{
-    cpubind_host_device *const *npu = s->read.facts.device;
-    for (int32_t i = 0, k; i < s->read.facts.n_listed; i = k) {
-        for (k = i + 1; k < s->read.facts.n_listed && npu[k]->logic == npu[k - 1]->logic + 1;)
-            k++;
-        add_run(to, NPU, npu[i]->logic, npu[k - 1]->logic);
-    }
-    for (int32_t i = 0, k; i < s->n_rank; i = k) {
-        const cpubind_vendor_id vendor = function_of(s, i)->accelerator.vendor;
-        const char *noun = cpubind_vendor_of(vendor)->noun;
-        k = i + 1;
-        if (!noun || number_of(s, i) < 0) {
-            api_add(to, "%s", to->len > 0 ? ", " : "");
-            api_add_pci(to, &function_of(s, i)->pci);
-            continue;
-        }
-        while (k < s->n_rank && function_of(s, k)->accelerator.vendor == vendor &&
-               number_of(s, k) == number_of(s, k - 1) + 1)
-            k++;
-        add_run(to, noun, number_of(s, i), number_of(s, k - 1));
-    }
+    return i < s->read.facts.n_listed;
 }
 
 static void add_asked(const api_name *name, api_text *to)
 {
-    if (name->number < 0)
-        api_add_pci(to, &name->pci);
+    if (name->noun || name->number < 0)
+        api_add_names(to, name, 1);
     else
-        api_add(to, "%s%d", name->noun ? name->noun : "device ", (int)name->number);
+        api_add(to, "device %d", (int)name->number);
 }
 
 /* Says that a name is that of no device. */
 static int refuse(const search *s, const api_name *name, api_text *why)
 {
-    api_text all = {"", 0};
-    add_all(s, &all);
     api_add(why, "there is no ");
     add_asked(name, why);
-    if (all.len > 0)
-        api_add(why, " here; this process sees %s", all.text);
-    else
-        api_add(why, " here: the PCI bus shows this process no device");
+    if (s->n_name == 0)
+        return words_fail(API_REFUSED, why, " here: the PCI bus shows this process no device");
+    api_add(why, " here; this process sees ");
+    api_add_names(why, s->name, s->n_name);
     return API_REFUSED;
 }
 
 /* Says which devices a name may be. */
 static int refuse_several(const search *s, const api_name *name, api_text *why)
 {
-    const cpubind_facts *npus = &s->read.facts;
     api_text names = {"", 0};
-    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
-        if (name->number < 0 ? cpubind_pci_compare(&npus->device[i]->pci, &name->pci) == 0
-                             : !name->noun && npus->device[i]->logic == name->number)
-            add_run(&names, NPU, npus->device[i]->logic, -1);
-    for (int32_t k = 0; k < s->n_rank; k++) {
-        const cpubind_host_device *device = function_of(s, k);
-        const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
-        if (name->number < 0 || !noun || number_of(s, k) != name->number ||
-            (name->noun && strcmp(name->noun, noun) != 0))
+    for (int32_t i = 0; i < s->n_name; i++) {
+        const api_name *its = &s->name[i];
+        if (name->number < 0 ? !is_npu(s, i) : its->number < 0)
             continue;
-        add_run(&names, noun, name->number, -1);
+        if (!api_is_called(name, its, its->number))
+            continue;
+        api_add(&names, names.len > 0 ? ", " : "");
+        api_add_names(&names, its, 1);
+        if (is_npu(s, i))
+            continue;
         api_add(&names, " (");
-        api_add_pci(&names, &device->pci);
+        api_add_pci(&names, &its->pci);
         api_add(&names, ")");
     }
     if (names.len == 0)
@@ -272,38 +276,28 @@ typedef struct found {
     int32_t tile; /* or -1 */
 } found;
 
-/* An address is that of an NPU, else of any function. */
-static int find_address(const search *s, const api_name *name, found *out, api_text *why)
-{
-    const cpubind_facts *npus = &s->read.facts;
-    int32_t n = 0;
-    *out = (found){-1, name->pci, -1};
-    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
-        if (cpubind_pci_compare(&npus->device[i]->pci, &name->pci) == 0) {
-            out->npu = npus->device[i]->logic;
-            n++;
-        }
-    return n > 1 ? refuse_several(s, name, why) : API_DONE;
-}
-
+/* Finds the device of a name. An address is that of an NPU, else of any function; the number of
+ * an NPU is taken as it is: the plan says whether there is one. */
 static int find(const search *s, const api_name *name, found *out, api_text *why)
 {
+    const int32_t n_npu = s->read.facts.n_listed;
+    const int is_pci = name->number < 0;
     int32_t n = 0;
-    if (name->number < 0)
-        return find_address(s, name, out, why);
     *out = (found){name->number, {.domain = -1}, -1};
-    if (name->noun ? strcmp(name->noun, NPU) == 0 : !s->has_others)
+    if (!is_pci && (name->noun ? strcmp(name->noun, NPU) == 0 : !s->has_others))
         return API_DONE;
-    for (int32_t k = 0; k < s->n_rank; k++) {
-        const cpubind_host_device *device = function_of(s, k);
-        if (!api_is_called(name, device->accelerator.vendor, number_of(s, k), k, &device->pci))
+    if (is_pci)
+        *out = (found){-1, name->pci, -1};
+    for (int32_t i = is_pci ? 0 : n_npu; i < (is_pci ? n_npu : s->n_name); i++) {
+        if (!api_is_called(name, &s->name[i], i - n_npu))
             continue;
-        *out = (found){-1, device->pci, s->rank[k].tile};
+        *out = is_pci ? (found){s->name[i].number, name->pci, -1}
+                      : (found){-1, s->name[i].pci, s->rank[i - n_npu].tile};
         n++;
     }
-    if (n > 1 || (!name->noun && s->n_vendor > 1))
+    if (n > 1 || (!is_pci && !name->noun && s->n_vendor > 1))
         return refuse_several(s, name, why);
-    return n == 1 ? API_DONE : refuse(s, name, why);
+    return n == 1 || is_pci ? API_DONE : refuse(s, name, why);
 }
 
 /* == What the options name ================================================== */
@@ -347,10 +341,9 @@ int api_take_npus(api_options *o)
 /* The address of an NPU; domain -1: it is not known. */
 static cpubind_pci_address address_of(const search *s, int32_t logic)
 {
-    const cpubind_facts *npus = &s->read.facts;
-    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
-        if (npus->device[i]->logic == logic)
-            return npus->device[i]->pci;
+    for (int32_t i = 0; is_npu(s, i); i++)
+        if (s->name[i].number == logic)
+            return s->name[i].pci;
     return (cpubind_pci_address){.domain = -1};
 }
 
@@ -399,7 +392,7 @@ static int take(api_options *o, const search *s, const found *one, int32_t n_npu
 
 int api_find_devices(const cpubind_source *source, api_options *o, api_text *why)
 {
-    search s = {.n_rank = 0};
+    search s = {.n_name = 0};
     found *one;
     int32_t n_npu = 0;
     int status;
@@ -436,7 +429,7 @@ int api_find_near(const cpubind_source *source, const char *device, api_near *ou
 {
     const api_options options = {.command = API_TOPO};
     const cpubind_host_device *its;
-    search s = {.n_rank = 0};
+    search s = {.n_name = 0};
     api_name name;
     found one;
     int status;
@@ -464,10 +457,11 @@ int api_find_near(const cpubind_source *source, const char *device, api_near *ou
 
 void api_add_devices(const cpubind_source *source, const api_options *o, api_text *to)
 {
-    api_text why = {"", 0}, all = {"", 0};
-    search s = {.n_rank = 0};
-    if (open_search(source, o, &s, &why) == API_DONE)
-        add_all(&s, &all);
-    api_add(to, "%s", all.len > 0 ? all.text : "a PCI address");
+    api_text why = {"", 0};
+    search s = {.n_name = 0};
+    if (open_search(source, o, &s, &why) == API_DONE && s.n_name > 0)
+        api_add_names(to, s.name, s.n_name);
+    else
+        api_add(to, "a PCI address");
     close_search(&s);
 }

@@ -137,7 +137,7 @@ int api_check_pools(const api_planned *p, const api_options *options, api_text *
     if ((unit[first].problem.code != CPUBIND_PROBLEM_TOO_FEW_CPUS ||
          unit[first].problem.need == 0) &&
         p->plan.rules == CPUBIND_RULES_REFERENCE)
-        api_add(why, "; --rules near, for all workers of the host, gives it others");
+        api_add(why, "; -o rules=near, for all workers of the host, gives it others");
     else
         api_add(why, "; allow more CPUs");
     return API_REFUSED;

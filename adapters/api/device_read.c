@@ -104,7 +104,7 @@ static int ask(const cpubind_source *source, const api_options *options, cpubind
     return words_fail(
         API_UNREADABLE, why,
         "CPUBIND_RULES is neither reference nor near; mend the variable, or say it "
-        "with --rules reference or --rules near");
+        "with -o rules=reference or -o rules=near");
 }
 
 int api_plan_bus(const cpubind_source *source, const api_options *options, api_planned *out,

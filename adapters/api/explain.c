@@ -1,10 +1,10 @@
 /* explain.c - why a device, a CPU or a role has what the plan gives it: facts, and sentences
  * SPDX-License-Identifier: MIT
  *
- * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the steps
- * and stands of the plan. CPUs that are for the same NPUs are a group. A fact goes into the
- * object of JSON where its sentence is said; a rule is said once. The sentences are written for
- * NPUs; of accelerators of any vendor they say "device" in place of that.
+ * Decides nothing: what a CPU is comes from picture.h, how it came to its device from the steps
+ * and stands of the plan. CPUs that are for the same devices are a group. A fact goes into the
+ * object of JSON where its sentence is said; a rule is said once. Devices are named as --device
+ * takes them.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { STEP_COUNT = CPUBIND_STEP_COUNT, WORDS = 4 };
 
-/* What the CPUs are that a step of the rule gave to an NPU. */
+/* What the CPUs are that a step of the rule gave to a device. */
 static const char *const steps[STEP_COUNT] = {
     [CPUBIND_STEP_SLICE] = "in its slice",
     [CPUBIND_STEP_HOME] = "in its home",
@@ -28,8 +28,9 @@ static const char *const steps[STEP_COUNT] = {
     [CPUBIND_STEP_FREE] = "near nobody, and it is at home nowhere among what is shared out",
     [CPUBIND_STEP_MINIMUM] = "idle, and it had too few: below its minimum, or below half of an "
                              "even share",
-    [CPUBIND_STEP_LENT] = "of another NPU that could spare them, and it had too few: below its "
-                          "minimum, or below half of an even share",
+    [CPUBIND_STEP_LENT] =
+        "of another device that could spare them, and it had too few: below its "
+        "minimum, or below half of an even share",
     [CPUBIND_STEP_CLUSTER] = "a whole cluster of the node of its home",
 };
 
@@ -39,20 +40,22 @@ static const struct {
 } strategies[] = {
     [CPUBIND_GLOBAL_SLICE] =
         {"all CPUs in ascending order are cut into slices of the same size, one for each "
-         "number of an NPU; the first slices get one more where they do not divide evenly",
-         "they are the slices of numbers that no NPU in view has"},
+         "number of a device; the first slices get one more where they do not divide evenly",
+         "they are the slices of numbers that no device in view has"},
     [CPUBIND_TOPO_AFFINITY] =
-        {"a home on one node is extended by the next node, and NPUs whose extended homes are "
+        {"a home on one node is extended by the next node, and devices whose extended homes "
+         "are "
          "equal share them in equal parts, in the order of their PCI addresses, or of their "
          "ids where an address is not known; the last part has the rest",
          "no home is extended onto their nodes"},
-    [CPUBIND_CLUSTER] = {"each NPU gets one whole cluster of the node of its home, in "
+    [CPUBIND_CLUSTER] = {"each device gets one whole cluster of the node of its home, in "
                          "ascending order",
-                         "an NPU gets one whole cluster of the node of its home"},
-    [CPUBIND_NEAR] = {"NPUs take whole cores in turns, the one with the fewest CPUs first. A "
-                      "core in a home is for those whose home it is, another for the nearest "
-                      "home on its socket",
-                      "no NPU has its home on their socket, and no pool is below the minimum"},
+                         "a device gets one whole cluster of the node of its home"},
+    [CPUBIND_NEAR] =
+        {"devices take whole cores in turns, the one with the fewest CPUs first. A "
+         "core in a home is for those whose home it is, another for the nearest "
+         "home on its socket",
+         "no device has its home on their socket, and no pool is below the minimum"},
 };
 
 /* What a CPU is that is in no pool in view: about nothing else, a device, the allowed CPUs. */
@@ -62,11 +65,11 @@ static const struct {
 } states[API_CPU_KIND_COUNT] = {
     [API_CPU_ABSENT] = {ABOUT_NONE, "It is not online", ""},
     [API_CPU_BARRED] = {ABOUT_ALLOWED, "This process may not use it; allowed are ", ""},
-    [API_CPU_EXCLUDED] = {ABOUT_NONE, "It is excluded from every pool (--exclude)", ""},
-    [API_CPU_IDLE] = {ABOUT_NONE, "No NPU gets it", ""},
+    [API_CPU_EXCLUDED] = {ABOUT_NONE, "It is excluded from every pool (exclude)", ""},
+    [API_CPU_IDLE] = {ABOUT_NONE, "No device gets it", ""},
     [API_CPU_HIDDEN] = {ABOUT_DEVICE, "It is left for ", ", which this process cannot see"},
     [API_CPU_OTHER] = {ABOUT_DEVICE, "It is left for ", ", which is not in this plan"},
-    [API_CPU_KEPT] = {ABOUT_NONE, "It is kept for the host (--keep), with its core", ""},
+    [API_CPU_KEPT] = {ABOUT_NONE, "It is kept for the host (keep), with its core", ""},
     [API_CPU_SPARE] = {ABOUT_NONE, "The UVB polling threads of the host run on it", ""},
     [API_CPU_PROCESS] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
     [API_CPU_ROLE] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
@@ -88,13 +91,14 @@ typedef struct explanation {
     api_view view;
     const api_planned *planned;
     const api_options *options;
-    words_value *fact;     /* the object of this target */
-    words_value *said;     /* its sentences, an array */
-    int32_t *list;         /* CPUs: room for all of the host */
-    int32_t *device, *ids; /* devices, and ids of them: room for CPUBIND_MAX_DEVICES */
-    int32_t *group;        /* by CPU of the plan: the first CPU that is for the same NPUs; -1 */
-    int32_t *claimant;     /* NPUs: room for CPUBIND_MAX_DEVICES */
-    int is_all;            /* all is explained */
+    words_value *fact; /* the object of this target */
+    words_value *said; /* its sentences, an array */
+    int32_t *list;     /* CPUs: room for all of the host */
+    int32_t *device;   /* of the core: room for CPUBIND_MAX_DEVICES */
+    api_name *name;    /* room for facts->n_device */
+    int32_t *group;    /* by CPU of the plan: the first CPU that is for the same devices; -1 */
+    int32_t *claimant; /* devices: room for CPUBIND_MAX_DEVICES */
+    int is_all;        /* all is explained */
     int has_rule, has_role_rule; /* is said already */
     int32_t n_called; /* devices that have the name of the target, and their addresses */
     api_text called;
@@ -113,7 +117,7 @@ __attribute__((format(printf, 2, 3))) static void say(explanation *e, const char
     va_start(values, form);
     (void)vsnprintf(sentence, sizeof sentence, form, values);
     va_end(values);
-    api_add_in_words(e->view.facts, sentence, &text);
+    api_add(&text, "%s", sentence);
     api_add(&text, "%s", text.len > 0 && text.text[text.len - 1] == '.' ? "" : ".");
     words_add(e->said, words_text(text.text));
 }
@@ -134,52 +138,63 @@ static const char *list_words(explanation *e, const int32_t *list, int32_t n)
     return words->text;
 }
 
-/* A device of the core: "NPU 3", "the hidden NPU 0000:c1:00.0". */
+/* A device of the core: "npu3", "the hidden device 0000:c1:00.0". */
 static const char *device_words(explanation *e, int32_t device)
 {
-    const cpubind_candidate *c = &e->view.plan->candidate[device];
     api_text *words = words_of(e);
-    if (c->device >= 0) {
-        api_add(words, "NPU %d", (int)e->view.facts->device[c->device]->logic);
-    } else {
-        api_add(words, "the hidden NPU ");
-        api_add_pci(words, &e->view.facts->bus[c->function].pci);
-    }
+    api_add_candidate(words, e->view.facts, &e->view.plan->candidate[device]);
     return words->text;
 }
 
-/* Splits devices into the logic ids of those in view, e->ids, ascending, and the number of
- * hidden ones. Returns the number of ids. */
-static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, int32_t *n_hidden)
+/* A device of the facts. */
+static const char *npu_words(explanation *e, int32_t npu)
 {
-    int32_t n_id = 0;
-    *n_hidden = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const cpubind_candidate *c = &e->view.plan->candidate[device[i]];
-        if (c->device >= 0)
-            e->ids[n_id++] = e->view.facts->device[c->device]->logic;
-        else
-            ++*n_hidden;
-    }
-    (void)!cpubind_list_sort(e->ids, &n_id);
-    return n_id;
+    const api_name name = api_name_of(e->view.facts->device[npu]);
+    api_text *words = words_of(e);
+    api_add_names(words, &name, 1);
+    return words->text;
 }
 
-/* "NPU 1,3 and 2 hidden NPUs"; "no NPU" when there is none. */
+/* Names those of devices of the core that are in view, as e->name, in the order of the facts.
+ * Returns their number; the others are hidden. */
+static int32_t name_all(const explanation *e, const int32_t *device, int32_t n)
+{
+    const cpubind_device_plan *plan = e->view.plan;
+    int32_t n_name = 0;
+    for (int32_t i = 0; i < e->view.facts->n_device; i++) {
+        int32_t k = 0;
+        while (k < n && plan->candidate[device[k]].device != i)
+            k++;
+        if (k < n)
+            e->name[n_name++] = api_name_of(e->view.facts->device[i]);
+    }
+    return n_name;
+}
+
+/* The same as JSON. */
+static words_value *names_json(const explanation *e, const int32_t *device, int32_t n)
+{
+    const int32_t n_name = name_all(e, device, n);
+    words_value *names = words_array();
+    for (int32_t i = 0; i < n_name; i++) {
+        api_text name = {"", 0};
+        api_add_names(&name, &e->name[i], 1);
+        words_add(names, words_text(name.text));
+    }
+    return names;
+}
+
+/* "npu1, npu3 and 2 hidden devices"; "no device" when there is none. */
 static const char *devices_words(explanation *e, const int32_t *device, int32_t n)
 {
-    int32_t n_hidden;
-    const int32_t n_id = ids_of(e, device, n, &n_hidden);
+    const int32_t n_name = name_all(e, device, n), n_hidden = n - n_name;
     api_text *words = words_of(e);
-    if (n_id > 0) {
-        api_add(words, "NPU ");
-        api_add_list(words, e->ids, n_id);
-    }
+    api_add_names(words, e->name, n_name);
     if (n_hidden > 0)
-        api_add(words, "%s%d hidden %s", n_id > 0 ? " and " : "", (int)n_hidden,
-                n_hidden == 1 ? "NPU" : "NPUs");
+        api_add(words, "%s%d hidden device%s", n_name > 0 ? " and " : "", (int)n_hidden,
+                n_hidden == 1 ? "" : "s");
     if (n == 0)
-        api_add(words, "no NPU");
+        api_add(words, "no device");
     return words->text;
 }
 
@@ -190,7 +205,7 @@ static int has_trace(const explanation *e)
     return e->planned->code == CPUBIND_PROBLEM_NONE && e->view.plan->owner != NULL;
 }
 
-/* Whether two CPUs of the plan are for the same NPUs. */
+/* Whether two CPUs of the plan are for the same devices. */
 static int is_one_group(const cpubind_device_plan *plan, int32_t i, int32_t k)
 {
     const int32_t n = plan->host.n_cpu;
@@ -215,7 +230,7 @@ static void find_groups(explanation *e)
     }
 }
 
-/* Lists the NPUs that a group is for. */
+/* Lists the devices that a group is for. */
 static int32_t list_claimants(explanation *e, int32_t group)
 {
     const cpubind_device_plan *plan = e->view.plan;
@@ -238,7 +253,7 @@ static int32_t list_traced(explanation *e, int32_t owner, int32_t step, int32_t 
     return n;
 }
 
-/* Whether the plan gives CPUs to several NPUs. */
+/* Whether the plan gives CPUs to several devices. */
 static int is_kept_overlap(const explanation *e)
 {
     return e->view.plan->core.overlap == CPUBIND_FOUND_PRESENT;
@@ -272,15 +287,14 @@ static words_value *say_group(explanation *e, int32_t group, int32_t device)
     const int32_t n_its = device < 0 ? 0 : list_traced(e, device, -2, group);
     const int32_t n = list_traced(e, -2, -2, group);
     const char *list = list_words(e, e->list, n);
-    int32_t n_hidden;
-    const int32_t n_id = ids_of(e, e->claimant, k, &n_hidden);
     if (device >= 0)
         say(e, "The %d CPUs %s may go to %s%s; it gets %d", (int)n, list, devices,
             k == 1 ? " alone" : "", (int)n_its);
     else
         say(e, "The %d CPUs %s may go to %s%s", (int)n, list, devices, k == 1 ? " alone" : "");
-    return words_make("cpus:v devices:v hidden:i", words_list(e->list, n),
-                      words_list(e->ids, n_id), (int)n_hidden);
+    words_value *names = names_json(e, e->claimant, k);
+    return words_make("cpus:v devices:v hidden:i", words_list(e->list, n), names,
+                      (int)(k - words_count(names)));
 }
 
 /* Says by which rule CPUs are shared out. */
@@ -301,14 +315,14 @@ static void say_rule(explanation *e)
         (int)core->shared.cpu, device_words(e, core->shared.device),
         device_words(e, core->shared.other),
         is_kept ? ""
-                : " So a CPU in a home goes to the NPUs whose home it is in, another CPU to "
+                : " So a CPU in a home goes to the devices whose home it is in, another CPU to "
                   "those whose homes are extended onto its node, and the smallest pool is as "
                   "large as it can be");
 }
 
-/* == NPUs =================================================================== */
+/* == Devices ================================================================ */
 
-/* Says which CPUs are near an NPU, and by which input. */
+/* Says which CPUs are near a device, and by which input. */
 static void say_place(explanation *e, const cpubind_host_device *npu)
 {
     const cpubind_facts *facts = e->view.facts;
@@ -372,11 +386,11 @@ static void say_home(explanation *e, int32_t device, const cpubind_host_device *
             "Its home, those that pools are cut from, is %s; CPUs of it are also in the home "
             "of %s",
             list_words(e, e->list, n),
-            n_other > 0 ? devices_words(e, e->device, n_other) : "no other NPU");
+            n_other > 0 ? devices_words(e, e->device, n_other) : "no other device");
 }
 
-/* Lists the CPUs of an NPU by step. Where CPUs are in several pools, the trace has one NPU of
- * each: the steps are those of topo_affinity then, or slices with one number. */
+/* Lists the CPUs of a device by step. Where CPUs are in several pools, the trace has one device
+ * of each: the steps are those of topo_affinity then, or slices with one number. */
 static int32_t list_step(explanation *e, int32_t device, int32_t row, int32_t step)
 {
     int32_t n = 0;
@@ -434,7 +448,7 @@ static void say_slot(explanation *e, int32_t device, const cpubind_host_device *
     const int32_t slot = plan->candidate[device].slot;
     const char *by = !e->view.facts->has_listed ? "place in the order of the PCI addresses"
                      : e->view.facts->scope == CPUBIND_SCOPE_OWN
-                         ? "place among the visible NPUs"
+                         ? "place among the visible devices"
                      : slot == npu->phy ? "phy id"
                                         : "logic id";
     say(e, "%d CPUs are cut into %d slices, and it has slice %d, by its %s",
@@ -478,9 +492,21 @@ static int next_part(const explanation *e, int32_t index, part *p)
     return 1;
 }
 
+/* The name of a part; of a tile without a number that of its card: "0000:c1:00.0.1". */
+static api_text part_name(const part *p)
+{
+    const api_name name = api_row_name(&p->row);
+    api_text text = {"", 0};
+    api_add_names(&text, &name, 1);
+    if (name.number < 0 && p->row.tile >= 0)
+        api_add(&text, ".%d", (int)p->row.tile);
+    return text;
+}
+
 /* Says the CPUs of roles of a part: of all, or of one. */
 static void say_roles(explanation *e, const part *p, int32_t only)
 {
+    const api_text name = part_name(p);
     api_text *words = words_of(e);
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
@@ -491,7 +517,7 @@ static void say_roles(explanation *e, const part *p, int32_t only)
                 cpubind_role_word((cpubind_role)role));
         api_add_list(words, cpu, n);
     }
-    say(e, "NPU %d: %s", (int)p->row.id, words->text);
+    say(e, "%s: %s", name.text, words->text);
 }
 
 /* Says by which rule pools are cut into roles. */
@@ -504,7 +530,7 @@ static void say_role_rule(explanation *e, const part *p)
             : e->view.plan->core.strategy == CPUBIND_CLUSTER
                 ? "A cluster is for the main threads alone"
             : e->view.plan->rules == CPUBIND_RULES_NEAR
-                ? "The first CPUs near the NPU serve the interrupts, core by core; of the "
+                ? "The first CPUs near the device serve the interrupts, core by core; of the "
                   "last, "
                   "one runs the ACL and one the release thread, on cores of their own if there "
                   "are two, with their siblings if 8 CPUs are left for the main threads"
@@ -513,7 +539,7 @@ static void say_role_rule(explanation *e, const part *p)
     e->has_role_rule = 1;
 }
 
-/* Says how near a pool is to its NPU. */
+/* Says how near a pool is to its device. */
 static void say_quality(explanation *e, int32_t row)
 {
     const cpubind_device_plan *plan = e->view.plan;
@@ -530,15 +556,15 @@ static void say_quality(explanation *e, int32_t row)
 }
 
 /* Appends why a device has no pool. Returns 0 where it has one, or is not in this plan. */
-static int add_poolless(const explanation *e, int32_t npu, api_text *to)
+static int add_poolless(explanation *e, int32_t npu, api_text *to)
 {
     const cpubind_device_plan *plan = e->view.plan;
     for (int32_t i = 0; i < plan->n_unit; i++) {
         const api_row row = api_shown(e->view.facts, plan, i);
         if (plan->unit[i].device != npu || !row.problem)
             continue;
-        api_add(to, cpubind_is_listed(row.device) ? "NPU %d has no pool: " : "NPU %d: ",
-                (int)row.id);
+        if (cpubind_is_listed(row.device)) /* else the reason begins with it */
+            api_add(to, "%s has no pool: ", npu_words(e, npu));
         api_explain_row(e->planned, e->options, &row, to);
         return 1;
     }
@@ -554,21 +580,7 @@ static void say_tiles(explanation *e, int32_t row)
                 list_words(e, p.row.cpu, p.row.n));
 }
 
-/* Appends " (gpu0)" where the number in the plan is not that of the name. */
-static void add_name(const explanation *e, int32_t npu, api_text *to)
-{
-    const cpubind_device_plan *plan = e->view.plan;
-    for (int32_t i = 0; api_has_others(e->view.facts) && i < plan->n_unit; i++) {
-        const api_row row = api_shown(e->view.facts, plan, i);
-        api_text name = {"", 0};
-        if (plan->unit[i].device == npu && row.tile < 0 && api_add_name(&name, &row)) {
-            api_add(to, " (%s)", name.text);
-            return;
-        }
-    }
-}
-
-/* Says what an NPU gets, or why it has no pool. */
+/* Says what a device gets, or why it has no pool. */
 static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
     const cpubind_device_plan *plan = e->view.plan;
@@ -578,14 +590,12 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
     int32_t n_cpu;
     if (row >= 0) {
         const api_row r = api_row_of(e->view.facts, plan, row);
-        add_name(e, npu, words);
-        say(e, "NPU %d%s gets %d CPUs: %s", (int)n->logic, words->text, (int)r.n,
-            list_words(e, r.cpu, r.n));
+        say(e, "%s gets %d CPUs: %s", npu_words(e, npu), (int)r.n, list_words(e, r.cpu, r.n));
         words_set(e->fact, "pool", words_list(r.cpu, r.n));
         return;
     }
     if (!add_poolless(e, npu, words))
-        api_add(words, "NPU %d is not in this plan, since it %s", (int)n->logic,
+        api_add(words, "%s is not in this plan, since it %s", npu_words(e, npu),
                 !n->is_visible ? "is not visible or was not asked for" : "does not run");
     n_cpu = device >= 0 ? list_traced(e, device, -2, -2) : 0;
     if (n_cpu > 0)
@@ -604,7 +614,7 @@ static void explain_npu(explanation *e, int32_t npu)
     const int32_t device = is_traced ? plan->of_device[npu] : -1;
     const int32_t row = is_traced ? api_row_index(plan, npu) : -1;
     words_value *groups;
-    words_set(e->fact, "device", words_number(n->logic));
+    words_set(e->fact, "device", words_text(npu_words(e, npu)));
     if (is_traced)
         say_pool(e, npu, device);
     if (!cpubind_is_listed(n) && row >= 0)
@@ -656,25 +666,24 @@ static void say_where(explanation *e, int32_t id)
     say(e, "CPU %d is on node %d%s", (int)id, (int)node, rest->text);
 }
 
-/* Says which NPUs a CPU is near. */
+/* Says which devices a CPU is near. */
 static void say_near(explanation *e, int32_t id)
 {
-    int32_t n = 0, n_hidden, n_id;
+    int32_t n = 0;
     for (int32_t d = 0; d < e->view.plan->n_candidate; d++)
         if (is_near(e, d, id))
             e->device[n++] = d;
     say(e, "It is near %s", devices_words(e, e->device, n));
-    n_id = ids_of(e, e->device, n, &n_hidden);
-    words_set(e->fact, "near_devices", words_list(e->ids, n_id));
+    words_set(e->fact, "near_devices", names_json(e, e->device, n));
 }
 
-/* Appends the NPU of a part with the role of a CPU. Returns whether the CPU is in the part. */
+/* Appends the name of a part with the role of a CPU. Returns whether the CPU is in the part. */
 static int add_part(const part *p, int32_t id, const char *before, words_value *pools,
                     api_text *to)
 {
+    const api_text name = part_name(p);
     const char *word = "another process of it";
     int32_t at = 0;
-    char key[16];
     if (!cpubind_list_has(p->row.cpu, p->row.n, id, &at))
         return 0;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
@@ -684,14 +693,13 @@ static int add_part(const part *p, int32_t id, const char *before, words_value *
         if (cpubind_list_has(cpu, n, id, &at))
             word = cpubind_role_word((cpubind_role)role);
     }
-    snprintf(key, sizeof key, "%d", (int)p->row.id);
-    words_set(pools, key, words_text(word));
-    api_add(to, "%sNPU %d (%s)", before, (int)p->row.id, word);
+    words_set(pools, name.text, words_text(word));
+    api_add(to, "%s%s (%s)", before, name.text, word);
     return 1;
 }
 
-/* Appends the NPUs of the plan that have a CPU, each with its role. Returns their number: 0 for
- * a CPU of a tile that this process does not see. */
+/* Appends the devices of the plan that have a CPU, each with its role. Returns their number: 0
+ * for a CPU of a tile that this process does not see. */
 static int add_rows(explanation *e, int32_t id, api_text *to)
 {
     words_value *pools = words_object();
@@ -723,7 +731,7 @@ static void say_state(explanation *e, int32_t id)
     say(e, "%s%s%s", states[cpu->kind].before, about, states[cpu->kind].behind);
 }
 
-/* Says by which step a CPU came to its NPU, with which other CPUs, and who else claims it. */
+/* Says by which step a CPU came to its device, with which others, and who else claims it. */
 static void say_trace(explanation *e, int32_t id)
 {
     const api_cpu *cpu = &e->view.cpu[id];
@@ -735,7 +743,7 @@ static void say_trace(explanation *e, int32_t id)
     const int32_t step = plan->step[cpu->at], group = e->group[cpu->at];
     const int32_t owner = cpu->device < 0 ? -1 : plan->candidate[cpu->device].device;
     words_set(e->fact, "step", words_text(cpubind_step_word(step)));
-    words_set(e->fact, "owner", words_id(owner < 0 ? -1 : e->view.facts->device[owner]->logic));
+    words_set(e->fact, "owner", owner < 0 ? words_null() : words_text(npu_words(e, owner)));
     if (step > CPUBIND_STEP_IDLE && step < STEP_COUNT && cpu->device >= 0 &&
         !is_kept_overlap(e))
         say(e, "It went to %s%s: %s", device_words(e, cpu->device),
@@ -748,7 +756,7 @@ static void say_trace(explanation *e, int32_t id)
         say_idle(e);
 }
 
-/* Says whose the other CPUs of a core are, if they are of another NPU. */
+/* Says whose the other CPUs of a core are, if they are of another device. */
 static void say_core(explanation *e, int32_t id)
 {
     const cpubind_facts *facts = e->view.facts;
@@ -845,23 +853,22 @@ static int32_t npu_index(explanation *e, const target *t)
     e->called = (api_text){"", 0};
     for (int32_t i = 0; i < e->view.plan->n_unit; i++) {
         const api_row row = api_shown(facts, e->view.plan, i);
-        if (e->view.plan->unit[i].device == found ||
-            !api_is_called(&t->device, row.device->accelerator.vendor, row.number, row.id,
-                           &row.device->pci))
+        const api_name its = api_row_name(&row);
+        if (e->view.plan->unit[i].device == found || !api_is_called(&t->device, &its, row.id))
             continue;
         found = e->view.plan->unit[i].device;
         api_add(&e->called, "%s", e->n_called++ > 0 ? " or " : "");
         api_add_pci(&e->called, &row.device->pci);
     }
-    for (int32_t i = 0; i < facts->n_device && e->n_called == 0; i++)
-        if (cpubind_is_listed(facts->device[i]) &&
-            api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->device[i]->logic,
-                          facts->device[i]->logic, &facts->device[i]->pci))
+    for (int32_t i = 0; i < facts->n_device && e->n_called == 0; i++) {
+        const api_name its = api_name_of(facts->device[i]);
+        if (cpubind_is_listed(facts->device[i]) && api_is_called(&t->device, &its, its.number))
             return i;
+    }
     return e->n_called == 1 ? found : -1;
 }
 
-/* Explains a role: of one NPU (-1: of each). Returns 0 when there is none to explain. */
+/* Explains a role: of one device (-1: of each). Returns 0 when there is none to explain. */
 static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 {
     const cpubind_device_plan *plan = e->view.plan;
@@ -872,13 +879,12 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
         if (npu >= 0 && plan->want[i] != npu)
             continue;
         for (part p = {.at = -1}; next_part(e, i, &p); n++) {
-            char key[16];
+            const api_text name = part_name(&p);
             int32_t n_cpu;
             const int32_t *cpu = api_role_of(&p.row, role, &n_cpu);
             say_roles(e, &p, role);
             say_role_rule(e, &p);
-            snprintf(key, sizeof key, "%d", (int)p.row.id);
-            words_set(cpus, key, words_list(cpu, n_cpu));
+            words_set(cpus, name.text, words_list(cpu, n_cpu));
         }
     }
     words_set(e->fact, "cpus", cpus);
@@ -939,7 +945,7 @@ static int add_target(explanation *e, const target *t, words_value *all)
     return is_known;
 }
 
-/* Explains all NPUs in view, all roles and all CPUs. Returns 0 as make_target does. */
+/* Explains all devices in view, all roles and all CPUs. Returns 0 as make_target does. */
 static int make_all(explanation *e, words_value **out)
 {
     const cpubind_facts *facts = e->view.facts;
@@ -962,10 +968,10 @@ static int make(explanation *e)
     const size_t n = (size_t)facts->n_cpu_id + 1;
     e->list = (int32_t *)calloc(n, sizeof *e->list);
     e->device = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e->device);
-    e->ids = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e->ids);
+    e->name = (api_name *)calloc((size_t)facts->n_device + 1, sizeof *e->name);
     e->claimant = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e->claimant);
     e->group = (int32_t *)calloc(n, sizeof *e->group);
-    return e->list && e->device && e->ids && e->claimant && e->group &&
+    return e->list && e->device && e->name && e->claimant && e->group &&
            api_make_view(e->planned, e->options, &e->view);
 }
 
@@ -974,7 +980,7 @@ static void free_explanation(explanation *e)
     api_free_view(&e->view);
     free(e->list);
     free(e->device);
-    free(e->ids);
+    free(e->name);
     free(e->claimant);
     free(e->group);
     free(e);
@@ -983,16 +989,17 @@ static void free_explanation(explanation *e)
 /* Says why nothing was explained. */
 static void add_unknown(explanation *e, api_text *why)
 {
-    api_text *words = words_of(e);
+    const cpubind_facts *facts = e->view.facts;
     api_add(why, "--explain %s", e->options->explain);
     if (e->n_called > 1) {
         api_add(why, " may be %s: name it by its address", e->called.text);
         return;
     }
-    api_add(words, ": this process sees no such NPU; it sees NPUs ");
-    api_add_npus(words, e->view.facts, NULL, NULL);
-    api_add(words, "; a CPU is named as in cpu17");
-    api_add_in_words(e->view.facts, words->text, why);
+    for (int32_t i = 0; i < facts->n_device; i++)
+        e->name[i] = api_name_of(facts->device[i]);
+    api_add(why, ": this process sees no such device; it sees ");
+    api_add_names(why, e->name, facts->n_device);
+    api_add(why, "%s; a CPU is named as in cpu17", facts->n_device > 0 ? "" : "none");
 }
 
 /* The report, with the error of a refused plan. Returns 0 as make_target does. */

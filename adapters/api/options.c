@@ -73,6 +73,14 @@ static const choice irqbalance_ways[] = {
     {"leave", CPUBIND_IRQBALANCE_LEAVE}, {"ban", CPUBIND_IRQBALANCE_BAN}, {NULL, 0}};
 static const choice questions[] = {
     {"alive", API_ASK_ALIVE}, {"ready", API_ASK_READY}, {NULL, 0}};
+#define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
+static const choice rules[] = {CPUBIND_RULES_LIST(CPUBIND_X){NULL, 0}};
+#undef CPUBIND_X
+static const choice memory_ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
+                                     {"all", CPUBIND_MEMORY_ALL},
+                                     {"prefer", CPUBIND_MEMORY_PREFER},
+                                     {"none", CPUBIND_MEMORY_NONE},
+                                     {NULL, 0}};
 static const choice other_ways[] = {{"leave", 0}, {"keep", 1}, {NULL, 0}};
 
 /* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
@@ -113,6 +121,12 @@ static int is_word(const char *word, const char *known)
     return *word == '\0' && *known == '\0';
 }
 
+static void add_words(const choice *choices, api_text *to)
+{
+    for (int32_t i = 0; choices[i].word; i++)
+        api_add(to, "%s%s", i ? ", " : "", choices[i].word);
+}
+
 static int choose(const api_reading *r, const choice *choices, const char *option,
                   const char *word, int32_t *out)
 {
@@ -124,9 +138,8 @@ static int choose(const api_reading *r, const choice *choices, const char *optio
         *out = choices[i].value;
         return 1;
     }
-    api_add(r->why, "--%s does not know \"%s\"; it knows", option, word);
-    for (int32_t i = 0; choices[i].word; i++)
-        api_add(r->why, "%s %s", i ? "," : "", choices[i].word);
+    api_add(r->why, "--%s does not know \"%s\"; it knows ", option, word);
+    add_words(choices, r->why);
     api_hint_add(&hint, r->why);
     return 0;
 }
@@ -190,21 +203,6 @@ static int choose_strategy(const api_reading *r, const char *word)
     r->options->request.is_auto_strategy = value < 0;
     if (value >= 0)
         r->options->request.strategy = (cpubind_strategy)value;
-    return 1;
-}
-
-static int choose_rules(const api_reading *r, const char *word)
-{
-    static const choice rules[] = {
-#define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
-        CPUBIND_RULES_LIST(CPUBIND_X)
-#undef CPUBIND_X
-            {NULL, 0}};
-    int32_t value = 0;
-    if (!choose(r, rules, "rules", word, &value))
-        return 0;
-    r->options->request.rules = (cpubind_rules)value;
-    r->options->request.has_rules = 1;
     return 1;
 }
 
@@ -272,24 +270,6 @@ static int read_npu(const api_reading *r, const char *text)
     return read_names(r, "npu", text);
 }
 
-static int read_allowed(const api_reading *r, const char *text)
-{
-    api_options *o = r->options;
-    const int good = read_list(r, "allowed", "CPU", text, &o->allowed);
-    o->request.allowed = o->allowed.item;
-    o->request.n_allowed = o->allowed.n;
-    return good;
-}
-
-static int read_exclude(const api_reading *r, const char *text)
-{
-    api_options *o = r->options;
-    const int good = read_list(r, "exclude", "CPU", text, &o->exclude);
-    o->request.exclude = o->exclude.item;
-    o->request.n_exclude = o->exclude.n;
-    return good;
-}
-
 static int read_visible(const api_reading *r, const char *text)
 {
     r->options->request.visible = text;
@@ -309,7 +289,7 @@ static int read_rank(const api_reading *r, const char *text)
     if (!read_number(text, &r->options->request.rank)) {
         api_add(r->why,
                 "--rank \"%s\" is not a number from 0 on: the launcher has not set the rank of "
-                "this worker; or name the device with --%s",
+                "this worker; or name the device with --%s NAME",
                 text, r->options->command & API_LIVE ? "device" : "devices");
         return 0;
     }
@@ -344,14 +324,6 @@ static int read_keep(const api_reading *r, const char *text)
     o->request.keep = is_list ? o->keep.item : NULL;
     o->request.n_keep = is_list ? o->keep.n : 0;
     return good;
-}
-
-static int read_index(const api_reading *r, const char *text)
-{
-    if (!read_number(text, &r->options->request.process))
-        return wrong(r, "--index is not the number of a process, from 0 on", text);
-    r->options->has_index = 1;
-    return 1;
 }
 
 /* Whether a word is written "key=value". */
@@ -429,21 +401,6 @@ static int read_roles(const api_reading *r, const char *text)
     if (n < CPUBIND_ROLE_COUNT || *at || count[CPUBIND_ROLE_MAIN] < 1)
         return wrong(r, "roles wants the CPUs of " API_ROLE_WORDS "such as 2,1,1,1", text);
     r->options->has_roles = 1;
-    return 1;
-}
-
-static int choose_memory(const api_reading *r, const char *word)
-{
-    static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
-                                  {"all", CPUBIND_MEMORY_ALL},
-                                  {"prefer", CPUBIND_MEMORY_PREFER},
-                                  {"none", CPUBIND_MEMORY_NONE},
-                                  {NULL, 0}};
-    int32_t value = 0;
-    if (!choose(r, ways, "memory", word, &value))
-        return 0;
-    r->options->memory = (cpubind_memory_action)value;
-    r->options->has_memory = 1;
     return 1;
 }
 
@@ -560,11 +517,6 @@ static int read_workers(const api_reading *r, const char *text)
     return 1;
 }
 
-static int read_cpu_nodes(const api_reading *r, const char *text)
-{
-    return read_list(r, "cpu-nodes", "node", text, &r->options->cpu_nodes);
-}
-
 /* Whether a word after a list belongs to the list: before "--" every word that is no option,
  * else what starts with a digit. */
 static int is_more(const api_reading *r)
@@ -637,19 +589,6 @@ static int read_watch(const api_reading *r, const char *text)
 }
 
 /* == Options of the service ================================================== */
-
-static int read_only(const api_reading *r, const char *text)
-{
-    api_options *o = r->options;
-    return add_word(r, text, o->only, &o->n_only, API_MAX_NAMES, "there are too many of only");
-}
-
-static int read_except(const api_reading *r, const char *text)
-{
-    api_options *o = r->options;
-    return add_word(r, text, o->except, &o->n_except, API_MAX_NAMES,
-                    "there are too many of except");
-}
 
 /* The longest path of a socket: sun_path of unix(7), without the NUL. */
 #define MAX_SOCKET_PATH 107
@@ -729,13 +668,6 @@ static int read_time(const api_reading *r, const char *text)
            wrong(r, "--time is not a time from 1s to 24h", text);
 }
 
-static int read_metric(const api_reading *r, const char *text)
-{
-    api_options *o = r->options;
-    return add_word(r, text, o->metric, &o->n_metric, API_MAX_NAMES,
-                    "there are too many metrics");
-}
-
 /* == All options ============================================================ */
 
 /* The calls that plan. */
@@ -753,12 +685,18 @@ static int read_metric(const api_reading *r, const char *text)
         .dashed = "--" name, .value = its_value, .group = API_GROUP_##its_group,               \
         .first = its_first, .commands = its_commands, .text = its_text, __VA_ARGS__            \
     }
-#define PID            "the number of a process"
-#define AT(its_member) .member = offsetof(api_options, its_member)
+#define PID             "the number of a process"
+#define AT(its_member)  .member = offsetof(api_options, its_member)
+#define GIVEN(its_flag) .given = offsetof(api_options, its_flag)
 #define READ(name, value, group, first, commands, reader, text)                                \
     ROW(name, value, group, first, commands, text, .read = reader)
 #define WORD(name, value, group, first, commands, choices, member, text)                       \
     ROW(name, value, group, first, commands, text, .words = choices, AT(member))
+#define LIST(name, its_group, its_commands, its_list, member, its_text)                        \
+    ROW(name, "LIST", its_group, 0, its_commands, its_text, .list = its_list, AT(member))
+#define EACH(name, value, group, first, commands, member, count, text)                         \
+    ROW(name, value, group, first, commands, text, .room = API_MAX_NAMES, AT(member),          \
+        GIVEN(count))
 #define NUMBER(name, value, group, first, commands, member, from, to, its_what, text)          \
     ROW(name, value, group, first, commands, text, .least = from, .most = to,                  \
         .what = its_what, AT(member))
@@ -772,6 +710,10 @@ static int read_metric(const api_reading *r, const char *text)
     ROW(name, "VALUE", PLAN, 0, CALLS, NULL, .is_of_npus = 1, __VA_ARGS__)
 #define FLAG(name, group, first, commands, member, text)                                       \
     ROW(name, NULL, group, first, commands, text, AT(member))
+
+#define MEMORY(value, first, commands, text)                                                   \
+    ROW("memory", value, BINDING, first, commands, text, .words = memory_ways, AT(memory),     \
+        GIVEN(has_memory))
 
 const char *const api_group_titles[] = {
 #define API_X(name, title) title,
@@ -817,7 +759,7 @@ const api_option api_option_rows[] = {
          "unbound,near if bound)"),
     READ("time", "TIME", COMMAND, API_MEASURE, API_MEASURE, read_time,
          "in all, such as 90, 60s (default) or 5m"),
-    READ("metric", "WHERE", COMMAND, API_MEASURE, API_MEASURE, read_metric,
+    EACH("metric", "WHERE", COMMAND, API_MEASURE, API_MEASURE, metric, n_metric,
          "figures that decide, before counters of the kernel. URL or URL#NAME: of a page of "
          "Prometheus, such as that of vLLM or SGLang. command:CMD: the number that a command "
          "prints at the end of a block. log:FILE#REGEX: the first group, in new lines"),
@@ -885,15 +827,14 @@ const api_option api_option_rows[] = {
     TEXT("db", "FILE", HOST, CHANGING, API_ACCEPT | API_REMOVE | API_RENAME, db,
          "the corpus that is changed"),
     /* The plan */
-    READ("rules", "RULES", PLAN, API_PLAN, TYPED, choose_rules,
-         "near (default): devices take whole cores in turns; or reference: as vllm-ascend. All "
-         "workers "
-         "of a host need the same"),
+    ROW("rules", "RULES", PLAN, API_PLAN, TYPED,
+        "near (default): devices take whole cores in turns; or reference: as vllm-ascend. All "
+        "workers of a host need the same",
+        .words = rules, AT(request.rules), GIVEN(request.has_rules)),
     READ("keep", "N|LIST", PLAN, API_PLAN, TYPED, read_keep,
          "CPUs for the host: N of each node, or a list such as 0-3 (of CPU 4 alone: 4,)"),
-    READ("exclude", "LIST", PLAN, 0, TYPED, read_exclude,
-         "CPUs that are left out of every pool"),
-    READ("allowed", "LIST", PLAN, 0, CASE | WORKERS, read_allowed,
+    LIST("exclude", PLAN, TYPED, "CPU", exclude, "CPUs that are left out of every pool"),
+    LIST("allowed", PLAN, CASE | WORKERS, "CPU", allowed,
          "CPUs, such as 0-95, in place of those of this process"),
     WORD("scope", "SCOPE", PLAN, 0, TYPED, scopes, request.scope,
          "whose the allowed CPUs are. cpuset: all devices of the host share them. host: pools "
@@ -903,8 +844,10 @@ const api_option api_option_rows[] = {
     NUMBER("processes", "N", PLAN, 0, CASE, request.n_process, 1, MAX_PROCESSES,
            "a number of processes from 1 to 1024",
            "N processes drive each device and share its pool"),
-    READ("index", "I", PLAN, 0, CASE, read_index,
-         "which of --processes this one is, from 0 on; with --numa-bind its rank"),
+    ROW("index", "I", PLAN, 0, CASE,
+        "which of --processes this one is, from 0 on; with --numa-bind its rank",
+        .most = INT32_MAX, .what = "the number of a process, from 0 on", AT(request.process),
+        GIVEN(has_index)),
     WORD("reach", "WHERE", PLAN, 0, API_PLAN | API_CASE | CALLS, reaches, request.reach,
          "near: how far a pool may be from its device. socket: on the nearest nodes of its "
          "socket (default). home: near it alone; the others stay idle. host: none stays idle"),
@@ -918,16 +861,16 @@ const api_option api_option_rows[] = {
          "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
          "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
          "fits counts, before the names that cpubind knows"),
-    READ("memory", "WAY", BINDING, API_APPLY, API_APPLY | API_BIND_CALL, choose_memory,
-         "migrate (default): move the pages that the process alone maps. all: shared and "
-         "locked ones, too. none"),
-    READ("memory", "WAY", BINDING, API_RUN, API_RUN, choose_memory,
-         "prefer (default): new memory comes from the node of the device. none. With --tree "
-         "those of apply"),
-    READ("memory", "WAY", BINDING, 0, API_MEASURE, choose_memory,
-         "move memory once, at the start, as apply does: it stays there (default: none)"),
-    READ("memory", "none", BINDING, API_VERIFY | API_STATUS, API_VERIFY | API_STATUS,
-         choose_memory, "do not look at the memory, which takes long if it is much"),
+    MEMORY("WAY", API_APPLY, API_APPLY | API_BIND_CALL,
+           "migrate (default): move the pages that the process alone maps. all: shared and "
+           "locked ones, too. none"),
+    MEMORY("WAY", API_RUN, API_RUN,
+           "prefer (default): new memory comes from the node of the device. none. With --tree "
+           "those of apply"),
+    MEMORY("WAY", 0, API_MEASURE,
+           "move memory once, at the start, as apply does: it stays there (default: none)"),
+    MEMORY("none", API_VERIFY | API_STATUS, API_VERIFY | API_STATUS,
+           "do not look at the memory, which takes long if it is much"),
     READ("watch", "[SECONDS]", BINDING, API_APPLY, API_APPLY, read_watch,
          "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
          "process; with --all new processes, too"),
@@ -971,12 +914,12 @@ const api_option api_option_rows[] = {
     FLAG("any-arch", BINDING, 0, API_BIND_CALL, any_arch, NULL),
     FLAG("respect-masks", BINDING, 0, 0, respects_masks, NULL),
     WORD("others", "WAY", BINDING, 0, 0, other_ways, keeps_others, NULL),
-    READ("cpu-nodes", "LIST", PLAN, 0, 0, read_cpu_nodes, NULL),
+    LIST("cpu-nodes", PLAN, 0, "node", cpu_nodes, NULL),
     NUMBER("reserve", "N", PLAN, 0, 0, reserve, 0, CPUBIND_MAX_CPUS, "a number of CPUs", NULL),
     NUMBER("reserve-host", "N", PLAN, 0, 0, reserve_host, 0, CPUBIND_MAX_CPUS,
            "a number of CPUs", NULL),
-    READ("only", "NAME", COMMAND, 0, 0, read_only, NULL),
-    READ("except", "NAME", COMMAND, 0, 0, read_except, NULL),
+    EACH("only", "NAME", COMMAND, 0, 0, only, n_only, NULL),
+    EACH("except", "NAME", COMMAND, 0, 0, except, n_except, NULL),
     READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
     READ("socket", "FILE", COMMAND, 0, 0, read_socket, NULL),
     FLAG("restore-at-end", COMMAND, 0, 0, is_restored_at_end, NULL),
@@ -1008,23 +951,10 @@ int api_takes_value(const api_option *row)
     return row->value && row->value[0] != '[';
 }
 
-int api_add_option_words(const api_option *row, api_text *to)
+void api_add_option_words(const api_option *row, api_text *to)
 {
-    static const char mark[] = "; it knows ";
-    static api_options options;
-    static char unknown[] = "?";
-    char *words[] = {unknown, NULL};
-    api_text why = {"", 0};
-    int next = 1;
-    const api_reading r = {"", &options, &why, words, 1, &next, NULL};
-    const char *known = NULL;
-    if (row->value && (row->read || row->words) && !api_store(&r, row, unknown))
-        known = strstr(why.text, mark);
-    if (!known)
-        return 0;
-    known += strlen(mark);
-    api_add(to, "%.*s", (int)strcspn(known, ";"), known);
-    return 1;
+    if (row->words)
+        add_words(row->words, to);
 }
 
 /* == Options by name ======================================================== */
@@ -1044,35 +974,71 @@ static int is_usual(const char *value)
            is_word(value, "topo_affinity");
 }
 
+/* Reads one of a list of texts, whose number is at row->given. */
+static int read_one_more(const api_reading *r, const api_option *row, const char *value)
+{
+    char *options = (char *)r->options;
+    int32_t *n = (int32_t *)(void *)(options + row->given);
+    if (*n == row->room)
+        return words_fail(0, r->why, "%s is there more than %d times", row->dashed,
+                          (int)row->room);
+    ((const char **)(void *)(options + row->member))[(*n)++] = value;
+    return 1;
+}
+
+/* Reads a list of CPUs or nodes, and lets the request see it. */
+static int read_numbers(const api_reading *r, const api_option *row, const char *value)
+{
+    api_options *o = r->options;
+    api_numbers *list = (api_numbers *)(void *)((char *)o + row->member);
+    const int good = read_list(r, row->dashed + 2, row->list, value, list);
+    if (list == &o->allowed) {
+        o->request.allowed = list->item;
+        o->request.n_allowed = list->n;
+    } else if (list == &o->exclude) {
+        o->request.exclude = list->item;
+        o->request.n_exclude = list->n;
+    }
+    return good;
+}
+
+/* Reads the number of an option, or one of its words. */
+static int read_value(const api_reading *r, const api_option *row, const char *value,
+                      int32_t *out)
+{
+    if (row->words)
+        return choose(r, row->words, row->dashed + 2, value, out);
+    if (read_number(value, out) && *out >= row->least && *out <= row->most)
+        return 1;
+    api_add(r->why, "%s is not %s: \"%s\"", row->dashed, row->what, value);
+    return add_try(r);
+}
+
 int api_store(const api_reading *r, const api_option *row, const char *value)
 {
-    char *member = (char *)r->options + row->member;
+    char *options = (char *)r->options;
     const int is_given = 1;
+    int32_t n = 0;
     note_given(r->options, row);
     if (row->is_of_npus && !is_usual(value))
         r->options->npu_option = row;
     if (row->read)
         return row->read(r, value);
-    if (row->most > 0) {
-        int32_t n = 0;
-        if (!read_number(value, &n) || n < row->least || n > row->most) {
-            api_add(r->why, "%s is not %s: \"%s\"", row->dashed, row->what, value);
-            return add_try(r);
-        }
-        memcpy(member, &n, sizeof n);
-        return 1;
-    }
-    if (row->words) {
-        int32_t chosen = 0;
-        if (!choose(r, row->words, row->dashed + 2, value, &chosen))
+    if (row->list)
+        return read_numbers(r, row, value);
+    if (row->room > 0)
+        return read_one_more(r, row, value);
+    if (row->most > 0 || row->words) {
+        if (!read_value(r, row, value, &n))
             return 0;
-        memcpy(member, &chosen, sizeof chosen);
-        return 1;
+        memcpy(options + row->member, &n, sizeof n);
+    } else if (api_takes_value(row)) {
+        memcpy(options + row->member, &value, sizeof value);
+    } else {
+        memcpy(options + row->member, &is_given, sizeof is_given);
     }
-    if (api_takes_value(row))
-        memcpy(member, &value, sizeof value);
-    else
-        memcpy(member, &is_given, sizeof is_given);
+    if (row->given > 0)
+        memcpy(options + row->given, &is_given, sizeof is_given);
     return 1;
 }
 
@@ -1162,7 +1128,8 @@ int api_check_index(const api_options *options, const char *words, api_text *why
     else
         api_add(why, "--index %d is none of --processes %d, which are 0 to %d", (int)q->process,
                 (int)q->n_process, (int)q->n_process - 1);
-    api_add(why, "; try: cpubind %s --help", words);
+    if (words)
+        api_add(why, "; try: cpubind %s --help", words);
     return 0;
 }
 

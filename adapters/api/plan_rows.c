@@ -84,13 +84,32 @@ api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, i
     return row;
 }
 
-int api_add_name(api_text *to, const api_row *row)
+api_name api_row_name(const api_row *row)
 {
     const char *noun = cpubind_vendor_of(row->device->accelerator.vendor)->noun;
-    if (!noun || row->number < 0)
-        return 0;
-    api_add(to, "%s%d", noun, (int)row->number);
-    return 1;
+    return (api_name){noun, noun ? row->number : -1, row->device->pci};
+}
+
+int api_add_name(api_text *to, const api_row *row)
+{
+    const api_name name = api_row_name(row);
+    if (name.number >= 0)
+        api_add_names(to, &name, 1);
+    return name.number >= 0;
+}
+
+void api_add_candidate(api_text *to, const cpubind_facts *facts,
+                       const cpubind_candidate *candidate)
+{
+    if (candidate->device >= 0) {
+        const api_name name = api_name_of(facts->device[candidate->device]);
+        api_add_names(to, &name, 1);
+    } else if (candidate->function >= 0) {
+        api_add(to, "the hidden device ");
+        api_add_pci(to, &facts->bus[candidate->function].pci);
+    } else {
+        api_add(to, "a hidden device");
+    }
 }
 
 void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row)

@@ -133,12 +133,12 @@ static void warn_environment(const struct api_outer *o, api_hear *hear, void *ct
     api_text text = {"", 0};
     if (!o->env_error)
         return;
-    api_add(
-        &text,
-        "the environment of process %d may not be read (%s): whether it has CPUBIND_RULES, "
-        "or variables that hide devices, is not known; say them with --rules and --visible, "
-        "or run this as root",
-        (int)o->pid, strerror(o->env_error));
+    api_add(&text,
+            "the environment of process %d may not be read (%s): whether it has CPUBIND_RULES, "
+            "or variables that hide devices, is not known; say them with -o rules=RULES and "
+            "--visible LIST, "
+            "or run this as root",
+            (int)o->pid, strerror(o->env_error));
     hear(ctx, "environment", text.text);
 }
 

@@ -19,29 +19,6 @@
 #define ONLINE     "sys/devices/system/cpu/online"
 #define MAX_STDERR 200 /* bytes of a line of stderr that is quoted: the loader names files */
 
-int api_has_others(const cpubind_facts *facts)
-{
-    for (int32_t i = 0; i < facts->n_device; i++)
-        if (!cpubind_is_listed(facts->device[i]))
-            return 1;
-    return !facts->has_listed && facts->is_joined && facts->n_bus > 0;
-}
-
-void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to)
-{
-    const int has_others = api_has_others(facts);
-    for (const char *npu; has_others && (npu = strstr(text, "NPU")) != NULL; text = npu + 3) {
-        const int n = (int)(npu - text);
-        const int has_article = n >= 3 && memcmp(npu - 3, "an ", 3) == 0;
-        const char *after = npu + 4 + (npu[3] == ' ' ? strspn(npu + 4, "0123456789") : 0);
-        api_add(to, "%.*s%s", has_article ? n - 2 : n, text, has_article ? " " : "");
-        api_add(to, to->len == 0 ? "Device" : "device");
-        if (npu[3] == ' ' && after > npu + 4 && (*after == '-' || *after == ','))
-            api_add(to, after[1] >= '0' && after[1] <= '9' ? "s" : "");
-    }
-    api_add(to, "%s", text);
-}
-
 void api_add_npus(api_text *to, const cpubind_facts *facts,
                   int (*is_in)(const void *ctx, const cpubind_host_device *npu),
                   const void *ctx)
@@ -170,7 +147,7 @@ static int keeps_cpus(const refusal *r)
     return r->options->request.keep || r->options->request.keep_each > 0;
 }
 
-#define REFERENCE "--rules reference"
+#define REFERENCE "-o rules=reference"
 #define SLICES    "-o strategy=global_slice"
 
 /* The options that cut slices, for all workers of the host; NULL: slices of the allowed CPUs
@@ -200,8 +177,8 @@ static const struct {
     const char *start, *part; /* of its name */
     const char *near, *reference;
 } ways[] = {{"proc/self/status", "", "--allowed LIST", "--allowed LIST"},
-            {"proc/self/cgroup", "", "--scope cpuset", "--scope cpuset"},
-            {"sys/fs/cgroup", "", "--scope cpuset", "--scope cpuset"},
+            {"proc/self/cgroup", "", "-o scope=cpuset", "-o scope=cpuset"},
+            {"sys/fs/cgroup", "", "-o scope=cpuset", "-o scope=cpuset"},
             {"cmd/npu-smi-info-t-", "", REFERENCE " " SLICES, SLICES},
             {"cmd/npu-smi-info.txt", "", REFERENCE " " SLICES, SLICES},
             {"cmd/lscpu.txt", "", REFERENCE, SLICES},
@@ -257,7 +234,7 @@ static const struct {
     const char *start, *way;
 } variables[] = {
     {CPUBIND_ENV_PREFIX,
-     "mend the variable, or say it with --scope cpuset, --scope host or --allowed LIST"},
+     "mend the variable, or say it with -o scope=cpuset, -o scope=host or --allowed LIST"},
     {"ASCEND_VISIBLE_DEVICES=",
      "mend the variable, or say it with --visible LIST, by logic ids"},
     {"SLURM_CPUS_ON_NODE=",
@@ -267,8 +244,9 @@ static const struct {
      "plugin for Slurm, or name the NPUs of the step with --visible LIST"},
     {"SLURM_", "list all NPUs of the host in gres.conf, as cpubind topo --format slurm "
                "prints them, or name those of the step with --visible LIST"},
-    {"", "mend the variable, or say what all workers of the host have, with --rules reference "
-         "or --rules near"}};
+    {"CPUBIND_FACTS=", "mend the variable, or say it with -o facts=driver or -o facts=npu-smi"},
+    {"", "mend the variable, or say what all workers of the host have, with "
+         "-o rules=reference or -o rules=near"}};
 
 static void add_way_of_variable(const refusal *r, api_text *out)
 {
@@ -288,11 +266,11 @@ static void add_way_around(const refusal *r, const char *input, api_text *out)
     const cpubind_request *request = &r->options->request;
     const char *way = way_without(r, input);
     const int is_list = way && strcmp(way, "--allowed LIST") == 0;
-    const int is_scope = way && strcmp(way, "--scope cpuset") == 0;
+    const int is_scope = way && strcmp(way, "-o scope=cpuset") == 0;
     if ((strcmp(input, "cmd/lscpu.txt") == 0 ||
          is_prefix(input, "sys/devices/system/cpu/cpu")) &&
         keeps_cpus(r)) {
-        api_add(out, "; or leave out --keep");
+        api_add(out, "; or leave out the setting keep");
     } else if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->only_running) {
         api_add(out, "; or leave out --running");
     } else if (!way) {
@@ -523,8 +501,8 @@ static void add_scopes(const cpubind_facts *facts, api_text *out)
 {
     if (facts->scope == CPUBIND_SCOPE_CPUSET && !facts->is_scope_given && facts->n_cpu > 0 &&
         facts->n_cpu != facts->n_online)
-        api_add(out, "; or say whose the CPUs are: --scope own, they are for this process "
-                     "alone; --scope host, all workers of the host plan so, from all online "
+        api_add(out, "; or say whose the CPUs are: -o scope=own, they are for this process "
+                     "alone; -o scope=host, all workers of the host plan so, from all online "
                      "CPUs");
 }
 
@@ -535,7 +513,7 @@ void api_add_mask(const cpubind_facts *facts, api_text *out)
     api_add(out, ", is narrower than the cpuset of its cgroup, ");
     api_add_list(out, facts->cpuset, facts->n_cpuset);
     api_add(out, ": lift it where it was set (the launcher, taskset), or, if all of these are "
-                 "for this process, plan with --scope own or --allowed ");
+                 "for this process, plan with -o scope=own or --allowed ");
     api_add_list(out, facts->cpuset, facts->n_cpuset);
 }
 
@@ -555,7 +533,7 @@ static void add_more_cpus(const refusal *r, api_text *out)
     if (request->exclude)
         api_add(out, ", exclude fewer");
     if (keeps_cpus(r))
-        api_add(out, ", keep fewer for the host (--keep, alike for all workers)");
+        api_add(out, ", keep fewer for the host (keep, alike for all workers)");
     if (request->n_process > 1)
         api_add(out, ", let fewer processes drive an NPU (--processes)");
     if (r->options->has_no_record)
@@ -630,8 +608,8 @@ void api_add_no_device(int has_bus, const api_options *options, api_text *out)
 {
     const int is_call = options->is_call;
     if (has_bus)
-        api_add(out, CPUBIND_WHY_NO_DEVICE "; name one as lspci -D prints it, with %sADDRESS",
-                is_call ? "device=" : "--device ");
+        api_add(out, CPUBIND_WHY_NO_DEVICE "; name one as lspci -D prints it, with --device "
+                                           "ADDRESS");
     else
         api_add(out, CPUBIND_WHY_NO_BUS "; show the container the host's /sys%s",
                 is_call ? "" : ", or give a snapshot that has it with --root DIR");
@@ -688,7 +666,7 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
     static const char *const texts[] = {
         [CPUBIND_PROBLEM_NOT_ARM] =
             ("by the rules reference, those of vllm-ascend, only ARM machines are bound, and "
-             "this is none; use --rules near, or bind it all the same with -o any-arch=yes"),
+             "this is none; use -o rules=near, or bind it all the same with -o any-arch=yes"),
         [CPUBIND_PROBLEM_NO_MEMORY] = "there is no memory left to plan this host"};
     static void (*const by_code[])(const refusal *r, api_text *out) = {
         [CPUBIND_PROBLEM_NONE] = explain_input,

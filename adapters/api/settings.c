@@ -211,14 +211,20 @@ int api_takes_settings(int commands)
     return 0;
 }
 
-int api_add_key(int commands, const char *name, api_text *why)
+int api_add_key(int commands, const char *part, int is_whole, api_text *why)
 {
-    const int32_t i = api_find_key(name, (int32_t)strlen(name));
-    if (i < 0 || !(api_keys[i].commands & commands))
-        return 0;
-    api_add(why, "; it is a setting: -o %s=VALUE, or %s = VALUE in %s for all commands", name,
-            name, API_CONF_PATH);
-    return 1;
+    const char *last = NULL;
+    int n = 0;
+    for (const api_key *key = api_keys; key->name; key++) {
+        if (!(key->commands & commands) ||
+            (is_whole ? strcmp(key->name, part) : strncmp(key->name, part, strlen(part))) != 0)
+            continue;
+        last = key->name;
+        api_add(why, "%s -o %s=VALUE", n++ > 0 ? ", or" : "; it is a setting:", last);
+    }
+    if (n == 1)
+        api_add(why, ", or %s = VALUE in %s for all commands", last, API_CONF_PATH);
+    return n > 0;
 }
 
 /* The key of "key=value", or -1. */

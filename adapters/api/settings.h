@@ -70,9 +70,9 @@ int api_add_setting(api_options *options, char *word, api_text *why);
 /* Whether -o has said a key that there is. */
 int api_says(const api_options *options, const char *key);
 
-/* Appends that an option of commands is a key, and how it is said. Returns 0 where it is
- * none. */
-int api_add_key(int commands, const char *name, api_text *why);
+/* Appends that an option of commands is a key, or (is_whole 0) begins one, and how it is said.
+ * Returns 0 where it is none. */
+int api_add_key(int commands, const char *part, int is_whole, api_text *why);
 
 /* Takes the keys that options have not said: those of api_add_setting, else of the file.
  *   in      source: of a captured host; NULL: the file of this host, which may be missing

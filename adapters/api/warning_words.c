@@ -119,16 +119,8 @@ static void add_idle(const subject *w, api_text *out)
  * where the plan has none of the devices. */
 static void add_sharer(const subject *w, int32_t index, api_text *out)
 {
-    const cpubind_candidate *one = w->plan->candidate ? &w->plan->candidate[index] : NULL;
-    const int32_t device = one ? one->device : index;
-    if (device >= 0)
-        api_add(out, "%s %d", w->facts->noun, (int)w->facts->device[device]->logic);
-    else
-        api_add(out, "the hidden %s", w->facts->noun);
-    if (device < 0 && one && one->function >= 0) {
-        api_add(out, " at PCI address ");
-        api_add_pci(out, &w->facts->bus[one->function].pci);
-    }
+    const cpubind_candidate listed = {.device = index};
+    api_add_candidate(out, w->facts, w->plan->candidate ? &w->plan->candidate[index] : &listed);
 }
 
 static void add_shared(const subject *w, api_text *out)
@@ -189,13 +181,13 @@ static void add_others(const subject *w, api_text *out)
     }
     if (row < facts->n_bus)
         api_add(out, " and %d more", (int)facts->n_other - 4);
-    api_add(out, "; give all workers of the NPUs --exclude ");
+    api_add(out, "; give all workers of the NPUs -o exclude=");
     if (w->plan->n_for_others == 0) {
         api_add(out, "LIST, with CPUs near these");
         return;
     }
     api_add_list(out, w->plan->for_others, w->plan->n_for_others);
-    api_add(out, ", and all workers of the others --exclude ");
+    api_add(out, ", and all workers of the others -o exclude=");
     api_add_list(out, w->plan->for_listed, w->plan->n_for_listed);
 }
 
@@ -277,8 +269,8 @@ static void add_cards(const subject *w, api_text *out)
 
 #define SHOW_SYS                                                                               \
     ": a process of this host that sees them may plan otherwise; show this one the host's "    \
-    "/sys, or give all workers of the host --rules reference"
-#define OWN_CPUS "; --scope own, if the allowed CPUs are for this one alone"
+    "/sys, or give all workers of the host -o rules=reference"
+#define OWN_CPUS "; -o scope=own, if the allowed CPUs are for this one alone"
 
 /* "@" stands for what is told of this host. */
 static const char *const sentences[CPUBIND_WARNING_COUNT] = {
@@ -319,8 +311,8 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_INPUTS_DIFFER] =
         "@: every NPU that the host has counts; is a card lost (npu-smi info -l, dmesg)?",
     [CPUBIND_WARNING_PARTIAL_CPUSET] =
-        ("@; say whose they are: --scope own, of this process alone; --scope cpuset, of all "
-         "workers of the host, which have the same cpuset; --scope host, the cpusets of the "
+        ("@; say whose they are: -o scope=own, of this process alone; -o scope=cpuset, of all "
+         "workers of the host, which have the same cpuset; -o scope=host, the cpusets of the "
          "workers differ and overlap"),
     [CPUBIND_WARNING_NO_PROCESSES] =
         ("which NPUs run is not known: no process table could be read; the pools do not "
@@ -346,16 +338,16 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
          "--job N says another number"),
     [CPUBIND_WARNING_DISPUTED] =
         ("a device is near none of the allowed CPUs, and @ of this plan may also be those of a "
-         "process that does not see it: --scope own, if these CPUs are for this process alone, "
-         "or --scope host; or give it CPUs near it"),
+         "process that does not see it: -o scope=own, if these CPUs are for this process "
+         "alone, or -o scope=host; or give it CPUs near it"),
     [CPUBIND_WARNING_POOR_LOCALITY] =
-        "@: --rules near, for all workers of the host, gives them what is near them",
+        "@: -o rules=near, for all workers of the host, gives them what is near them",
     [CPUBIND_WARNING_LENT] =
         ("CPUs @, near one device, were given to another, which had too few for its roles; "
-         "allow more CPUs, keep fewer (--keep), or let fewer processes drive a device "
-         "(--processes)"),
+         "allow more CPUs, keep fewer for the host (keep), or let fewer processes drive a "
+         "device (--processes)"),
     [CPUBIND_WARNING_NO_SUCH_CPU] =
-        ("--exclude names CPUs that are not online on this host; cpubind plan shows those of "
+        ("exclude names CPUs that are not online on this host; cpubind plan shows those of "
          "each node"),
     [CPUBIND_WARNING_OTHER_ACCELERATORS] =
         ("a worker of one kind may get the CPUs of the other: this plan takes no other "
@@ -366,7 +358,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_CORES] =
         ("which CPUs share a core is not known "
          "(/sys/devices/system/cpu/cpu*/topology/thread_siblings_list), and each CPU counts as "
-         "a core" SHOW_SYS " without --keep"),
+         "a core" SHOW_SYS " without keep"),
     [CPUBIND_WARNING_ONLINE_DIFFERS] =
         ("sys/devices/system/cpu/online lacks CPUs that are online: the nodes list them, and "
          "this process may use them; that file is not the kernel's (lxcfs makes such ones), "
@@ -379,7 +371,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_CORE_KINDS] =
         ("the cores of this host are of different kinds (cpu_capacity, "
          "sys/devices/cpu_core/cpus), and of the fastest the pools have @; where all workers "
-         "wait for the slowest one, leave the slower cores out with --exclude LIST, alike for "
+         "wait for the slowest one, leave the slower cores out with -o exclude=LIST, alike for "
          "all workers of the host")};
 
 /* What takes the place of "@". */

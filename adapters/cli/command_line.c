@@ -210,7 +210,7 @@ static void add_full_names(enum api_command command, const char *text, api_text 
     int n = 0;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
     if (add_foreign_name(command, word, why) || add_other_command(command, word, why) ||
-        api_add_key((int)command, word + (word[1] == '-' ? 2 : 1), why) ||
+        api_add_key((int)command, word + (word[1] == '-' ? 2 : 1), 1, why) ||
         (strncmp(word, "--", 2) == 0 && api_add_retired(word + 2, why)))
         return;
     for (const api_option *row = api_option_rows; row->dashed; row++) {
@@ -220,7 +220,8 @@ static void add_full_names(enum api_command command, const char *text, api_text 
         if (strncmp(row->dashed, word, strlen(word)) == 0)
             api_add(why, "%s %s", n++ ? "," : "; an option is written in full:", row->dashed);
     }
-    if (n == 0 && !add_device(command, word, why) && !add_owners(word, why))
+    if (n == 0 && !add_device(command, word, why) && !add_owners(word, why) &&
+        !(strlen(word) > 3 && api_add_key((int)command, word + 2, 0, why)))
         api_hint_add(&hint, why);
 }
 

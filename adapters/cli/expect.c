@@ -63,7 +63,7 @@ static int is_key_now(const char *word)
 {
     api_text unused = {"", 0};
     return strncmp(word, "--", 2) == 0 && !cli_has_option(API_CASE, word + 2) &&
-           api_add_key(API_CASE, word + 2, &unused);
+           api_add_key(API_CASE, word + 2, 1, &unused);
 }
 
 /* Gives the arguments of an expectation of an earlier version the options of this one. */

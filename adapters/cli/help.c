@@ -317,18 +317,12 @@ static void print_words(FILE *out, int at, const char *text)
 
 static void print_option(FILE *out, const api_option *row)
 {
-    const char *mark = strchr(row->text, '%');
-    api_text name = {"", 0}, text = {"", 0};
+    api_text name = {"", 0};
     if (row->letter)
         api_add(&name, "-%c, ", row->letter);
     api_add(&name, "%s%s%s", row->dashed, row->value ? " " : "", row->value ? row->value : "");
-    api_add(&text, "%.*s", mark ? (int)(mark - row->text) : (int)strlen(row->text), row->text);
-    if (mark) {
-        (void)api_add_option_words(row, &text);
-        api_add(&text, "%s", mark + 1);
-    }
     fprintf(out, "  %-*s  ", TEXT_AT - 4, name.text);
-    print_words(out, (int)name.len + 4 > TEXT_AT ? (int)name.len + 4 : TEXT_AT, text.text);
+    print_words(out, (int)name.len + 4 > TEXT_AT ? (int)name.len + 4 : TEXT_AT, row->text);
 }
 
 /* The command whose help describes what others have, too: plan, or apply what is no plan. */

@@ -100,7 +100,7 @@ static int refuse(const api_options *o, const worker_plan *w, cpubind_workers_st
         api_add(&why,
                 "the plan of the accelerators leaves no whole core: name the nodes of the "
                 "CPU workers with -o cpu-nodes=LIST, and give the accelerators' workers "
-                "--exclude with their CPUs");
+                "-o exclude=LIST with their CPUs");
         break;
     case CPUBIND_WORKERS_TOO_MANY:
         api_add(&why, "--cpu-workers %d: only %d cores are free, and no core has two workers",

@@ -119,7 +119,7 @@ static const row rows[] = {
      doctor_check_device, PER_PLAN},
     {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
       "workers of NPUs and workers of the others run on the same CPUs",
-      "give the workers of the others --exclude with the rest, as the warning of cpubind plan "
+      "give the workers of the others -o exclude=LIST with the rest, as the warning of cpubind plan "
       "says"},
      doctor_check_others, ONCE},
     {{"seccomp", CPUBIND_SEVERITY_MODERATE,

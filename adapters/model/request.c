@@ -184,7 +184,7 @@ cpubind_problem_code cpubind_priv_check_strategy(facts_reader *r)
         q->strategy != CPUBIND_TOPO_AFFINITY)
         return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                           "the rules near cut no slices and no clusters: leave the strategy to "
-                          "the device type, or use --rules reference for all workers of "
+                          "the device type, or use -o rules=reference for all workers of "
                           "the host");
     return CPUBIND_PROBLEM_NONE;
 }

@@ -34,7 +34,7 @@ static void add_words(const api_option *row, enum api_command command, api_text 
     for (const api_key *key = api_keys; strstr(row->text, "KEY=") && key->name; key++)
         if (key->commands & (int)command)
             api_add(to, " %s=", key->name);
-    (void)api_add_option_words(row, &words);
+    api_add_option_words(row, &words);
     for (const char *at = words.text; *at; at++)
         if (*at != ',')
             api_add(to, "%c", *at);

@@ -140,7 +140,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "no input tells how many NPUs this host has: say it with -o total=N, or use "
-            "--scope own when the allowed CPUs are for this process alone");
+            "-o scope=own when the allowed CPUs are for this process alone");
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
         const cpubind_host_device *viewed = f->device[p->out->candidate[i].device];
         p->out->candidate[i].slot = is_own ? i : by_phy ? viewed->phy : viewed->logic;
@@ -192,7 +192,7 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "a PCI function has more NPUs than this process sees, and which of them it "
-            "sees is not known: use -o facts=driver, or --scope own when the allowed "
+            "sees is not known: use -o facts=driver, or -o scope=own when the allowed "
             "CPUs are for this process alone");
     }
     for (int32_t k = 0; k < function->n_device; k++) {

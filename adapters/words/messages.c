@@ -171,7 +171,7 @@ static const struct {
      "too: SYS_NICE is not enough"},
     {WORDS_MEMORY, 0, "set_mempolicy", "@; a container needs the capability SYS_NICE"},
     {WORDS_MEMORY, EACCES, NULL,
-     "@; another user's process needs root; --memory none skips the memory"},
+     "@; another user's process needs root; -o memory=none skips the memory"},
     {WORDS_EVENTS, EACCES, NULL, "@; run it as root, or with the capability NET_ADMIN"},
     {WORDS_EVENTS, ECONNREFUSED, NULL, "@; they need the network namespace of the host"},
     {WORDS_EVENTS, 0, NULL,

@@ -54,12 +54,12 @@ check_worker "a thread cannot print a row or an escape by its name" names_are_on
     "$(printf 'x\nthread 7\033[2J')"
 
 threads_go_where_asked() {
-    says 0 'has the name "nobody" of --thread now: ps -L -o comm= -p ' \
+    says 0 'has the name "nobody" of the setting thread now: ps -L -o comm= -p ' \
         apply --device npu0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
         --thread acl_thread=pool --thread a=b=irq --thread nobody=acl \
         --thread kv_send_0=acl --thread 'kv_*=release' --thread kv_send_1=irq \
         --thread a_name_of_many_letters=acl &&
-        [ "$(grep -c 'of --thread now' "$out/err")" = 1 ] &&
+        [ "$(grep -c 'of the setting thread now' "$out/err")" = 1 ] &&
         is_at hccl_watchdog_t $release && is_at other 150-151,160 && is_at acl_thread 144-167 &&
         is_at a=b $irq && is_at kv_send_0 $acl && is_at kv_send_1 $release &&
         is_at a_name_of_many_ $acl && is_at worker $main && says 0 "as it should be" verify &&

@@ -78,7 +78,7 @@ irqs_read_only() {
 # What is skipped otherwise fails the command, and is undone.
 strict_skips_nothing() {
     refuses 4 "interrupt 400 (mailbox) cannot be put on CPUs 145: /proc/irq may not be written from here" \
-        apply --device npu0 --strict && said "--strict skips nothing; all is as before" && all_is_free
+        apply --device npu0 --strict && said "strict skips nothing; all is as before" && all_is_free
 }
 
 mount --bind /proc/irq /proc/irq && mount -o remount,bind,ro /proc/irq

@@ -89,7 +89,7 @@ is_named_once() {
     for _ in 1 2 3 4 5; do
         move_to "$b" "$worker" && becomes is_on "$worker" "$a" || return 1
     done
-    words="thread $worker (worker) of process $worker moves itself, or another program moves it, again and again, now to $b: --thread worker=leave leaves it alone"
+    words="thread $worker (worker) of process $worker moves itself, or another program moves it, again and again, now to $b: -o thread=worker=leave leaves it alone"
     becomes logged "$words" && [ "$(grep -c 'again and again' "$out/service.log")" -eq 1 ] &&
         end_service TERM && : >"$out/watched" && "$CPUBIND" restore --all --quiet || return 1
     "$CPUBIND" apply --pid "$worker" --root "$host" --memory none --watch 1 >"$out/watched" 2>&1 &
