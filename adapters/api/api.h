@@ -518,6 +518,9 @@ typedef struct api_row {
 /* A whole row of the plan, without rank, tile, number and node. */
 api_row api_row_of(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t row);
 
+/* The role of a word, in letters of either case; -1: there is none. */
+int32_t api_find_role(const char *word);
+
 /* The CPUs of a role, ascending; *n is their number. */
 const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n);
 

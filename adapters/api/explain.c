@@ -97,7 +97,6 @@ typedef struct explanation {
     int32_t *device;   /* of the core: room for CPUBIND_MAX_DEVICES */
     api_name *name;    /* room for facts->n_device */
     int32_t *group;    /* by CPU of the plan: the first CPU that is for the same devices; -1 */
-    int32_t *claimant; /* devices: room for CPUBIND_MAX_DEVICES */
     int is_all;        /* all is explained */
     int has_rule, has_role_rule; /* is said already */
     int32_t n_called; /* devices that have the name of the target, and their addresses */
@@ -237,7 +236,7 @@ static int32_t list_claimants(explanation *e, int32_t group)
     int32_t n = 0;
     for (int32_t d = 0; d < plan->n_candidate; d++)
         if (plan->stand[d * plan->host.n_cpu + group])
-            e->claimant[n++] = d;
+            e->device[n++] = d;
     return n;
 }
 
@@ -283,7 +282,7 @@ static int32_t list_home(explanation *e, int32_t device)
 static words_value *say_group(explanation *e, int32_t group, int32_t device)
 {
     const int32_t k = list_claimants(e, group);
-    const char *devices = devices_words(e, e->claimant, k);
+    const char *devices = devices_words(e, e->device, k);
     const int32_t n_its = device < 0 ? 0 : list_traced(e, device, -2, group);
     const int32_t n = list_traced(e, -2, -2, group);
     const char *list = list_words(e, e->list, n);
@@ -292,7 +291,7 @@ static words_value *say_group(explanation *e, int32_t group, int32_t device)
             k == 1 ? " alone" : "", (int)n_its);
     else
         say(e, "The %d CPUs %s may go to %s%s", (int)n, list, devices, k == 1 ? " alone" : "");
-    words_value *names = names_json(e, e->claimant, k);
+    words_value *names = names_json(e, e->device, k);
     return words_make("cpus:v devices:v hidden:i", words_list(e->list, n), names,
                       (int)(k - words_count(names)));
 }
@@ -804,16 +803,6 @@ typedef struct target {
     int32_t role; /* or -1 */
 } target;
 
-static int read_role(const char *word, int32_t *out)
-{
-    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
-        if (strcasecmp(cpubind_role_word((cpubind_role)i), word) == 0) {
-            *out = i;
-            return 1;
-        }
-    return 0;
-}
-
 /* Reads the name of a device, "npu3.acl", "cpu17", "acl". Returns 0 for anything else. */
 static int read_target(const char *text, target *out)
 {
@@ -821,13 +810,16 @@ static int read_target(const char *text, target *out)
     *out = (target){.cpu = -1, .role = -1};
     if (strlen(text) > 32)
         return 0;
-    if (read_role(text, &out->role))
+    out->role = api_find_role(text);
+    if (out->role >= 0)
         return 1;
     if (strncasecmp(text, "cpu", 3) == 0)
         return cpubind_number_parse(text + 3, (int32_t)(end - text - 3), &out->cpu, NULL) ==
                    CPUBIND_TEXT_OK &&
                out->cpu >= 0 && out->cpu < CPUBIND_MAX_CPUS;
-    if (dot && read_role(dot + 1, &out->role))
+    if (dot)
+        out->role = api_find_role(dot + 1);
+    if (out->role >= 0)
         end = dot;
     out->is_device = api_read_name(text, (int32_t)(end - text), &out->device);
     return out->is_device;
@@ -969,9 +961,8 @@ static int make(explanation *e)
     e->list = (int32_t *)calloc(n, sizeof *e->list);
     e->device = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e->device);
     e->name = (api_name *)calloc((size_t)facts->n_device + 1, sizeof *e->name);
-    e->claimant = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e->claimant);
     e->group = (int32_t *)calloc(n, sizeof *e->group);
-    return e->list && e->device && e->name && e->claimant && e->group &&
+    return e->list && e->device && e->name && e->group &&
            api_make_view(e->planned, e->options, &e->view);
 }
 
@@ -981,7 +972,6 @@ static void free_explanation(explanation *e)
     free(e->list);
     free(e->device);
     free(e->name);
-    free(e->claimant);
     free(e->group);
     free(e);
 }

@@ -19,6 +19,7 @@
 #define MAX_PROCESSES     1024 /* that drive one NPU */
 
 #define MAX_MEASURE_SECONDS 86400
+#define MAX_BYTES           (INT64_MAX / 16) /* one digit more is none too many */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
@@ -404,32 +405,34 @@ static int read_roles(const api_reading *r, const char *text)
     return 1;
 }
 
-/* Reads a number of bytes: "4096", "512M", "200G". Returns 0 when it is none or too large. */
-static int read_bytes(const char *text, int64_t *out)
+/* What a number may be followed by, and how much that is. */
+typedef struct unit {
+    const char *word;
+    int64_t factor;
+} unit;
+
+/* Reads a number with a unit. Returns 0 for any other text, and for more than `most`. */
+static int read_amount(const char *text, const unit *units, int64_t most, int64_t *out)
 {
-    static const char units[] = "KMGT";
     const size_t digits = strspn(text, "0123456789");
-    const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
     int64_t value = 0;
-    if (digits == 0 || (text[digits] && (!unit || text[digits + 1])))
+    while (units->word && strcmp(units->word, text + digits) != 0)
+        units++;
+    if (digits == 0 || !units->word)
         return 0;
-    for (size_t i = 0; i < digits; i++) {
-        if (value > (INT64_MAX - 9) / 10)
-            return 0;
+    for (size_t i = 0; i < digits && value <= most; i++)
         value = value * 10 + (text[i] - '0');
-    }
-    for (int64_t i = unit ? unit - units + 1 : 0; i > 0; i--) {
-        if (value > INT64_MAX / 1024)
-            return 0;
-        value *= 1024;
-    }
-    *out = value;
+    if (value > most / units->factor)
+        return 0;
+    *out = value * units->factor;
     return 1;
 }
 
 static int read_limit(const api_reading *r, const char *text)
 {
-    if (!read_bytes(text, &r->options->memory_limit))
+    static const unit bytes[] = {{"", 1},        {"K", 1 << 10},          {"M", 1 << 20},
+                                 {"G", 1 << 30}, {"T", (int64_t)1 << 40}, {NULL, 0}};
+    if (!read_amount(text, bytes, MAX_BYTES, &r->options->memory_limit))
         return wrong(r, "memory-limit is not a number of bytes, such as 200G", text);
     return 1;
 }
@@ -445,14 +448,11 @@ static int read_wish_role(const char *word, cpubind_thread_wish *wish)
             wish->kind = (cpubind_wish_kind)words[i].value;
             return 1;
         }
-    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
-        if (strcmp(cpubind_role_word((cpubind_role)i), word) != 0)
-            continue;
-        wish->kind = CPUBIND_WISH_ROLE;
-        wish->role = (cpubind_role)i;
-        return 1;
-    }
-    return 0;
+    if (api_find_role(word) < 0)
+        return 0;
+    wish->kind = CPUBIND_WISH_ROLE;
+    wish->role = (cpubind_role)api_find_role(word);
+    return 1;
 }
 
 /* Reads the CPUs of --thread, which are never freed. */
@@ -644,28 +644,14 @@ static int read_between(const api_reading *r, const char *text)
     return 1;
 }
 
-/* Reads a number of seconds, or with a unit of minutes or hours: "60", "60s", "5m". Returns 0
- * for any other text. */
-static int read_duration(const char *text, int64_t *out)
-{
-    const size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits;
-    const int32_t seconds = strcmp(unit, "m") == 0 ? 60 : strcmp(unit, "h") == 0 ? 3600 : 1;
-    char number[8] = "";
-    int32_t value = 0;
-    if (digits < sizeof number)
-        (void)snprintf(number, sizeof number, "%.*s", (int)digits, text);
-    if (!read_number(number, &value) || (seconds == 1 && *unit && strcmp(unit, "s") != 0) ||
-        value < 1 || value > MAX_MEASURE_SECONDS / seconds)
-        return 0;
-    *out = (int64_t)value * seconds * 1000;
-    return 1;
-}
-
 static int read_time(const api_reading *r, const char *text)
 {
-    return read_duration(text, &r->options->time_ms) ||
-           wrong(r, "--time is not a time from 1s to 24h", text);
+    static const unit seconds[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {NULL, 0}};
+    int64_t value = 0;
+    if (!read_amount(text, seconds, MAX_MEASURE_SECONDS, &value) || value < 1)
+        return wrong(r, "--time is not a time from 1s to 24h", text);
+    r->options->time_ms = value * 1000;
+    return 1;
 }
 
 /* == All options ============================================================ */

@@ -1,6 +1,8 @@
 /* plan_rows.c - the rows of a plan that are shown: devices, tiles of them, and their ranks
  * SPDX-License-Identifier: MIT
  */
+#include <strings.h>
+
 #include "../model/vendor.h"
 #include "../text/cpulist.h"
 #include "device_plan.h"
@@ -11,6 +13,14 @@ const char *api_strategy_word(cpubind_strategy strategy)
     static const char *const words[] = {API_STRATEGY_LIST(API_X)[CPUBIND_NEAR] = "near"};
 #undef API_X
     return words[strategy];
+}
+
+int32_t api_find_role(const char *word)
+{
+    int32_t i = CPUBIND_ROLE_COUNT - 1;
+    while (i >= 0 && strcasecmp(cpubind_role_word((cpubind_role)i), word) != 0)
+        i--;
+    return i;
 }
 
 /* == Ranks ================================================================== */

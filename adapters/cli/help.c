@@ -370,14 +370,12 @@ int cli_has_option(enum api_command command, const char *name)
     return 0;
 }
 
-/* Prints the keys of the settings that a command has no option for, and that its help is to
- * describe. */
+/* Prints the keys of the settings that the help of a command is to describe. */
 static void print_keys(FILE *out, enum api_command command)
 {
     int n = 0;
     for (const api_key *key = api_keys; key->name; key++) {
-        if (!(key->commands & (int)command) || !is_teller(key->commands, command) ||
-            cli_has_option(command, key->name))
+        if (!(key->commands & (int)command) || !is_teller(key->commands, command) || !key->what)
             continue;
         if (n++ == 0)
             fputs("\nSettings of " API_CONF_PATH ", or -o KEY=VALUE:\n", out);
