@@ -26,16 +26,18 @@ title() { # name, section, one line of text
     printf '.SH NAME\n%s \\- %s\n' "$(echo "$1" | sed 's/-/\\-/g')" "$3"
 }
 
+# What groff would take for something else: of awk.
+safe='
+    function safe(s) {
+        gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s)
+        gsub(/~/, "\\(ti", s); gsub(/\^/, "\\(ha", s)
+        return s ~ /^[.\047]/ ? "\\&" s : s
+    }'
+
 # Turns a text of help into a page: "Usage:" is the synopsis; a line "  --name VALUE   text" with
 # its lines of 24 blanks is an option; "Word:" alone is a heading.
 page_of_help() { # level of the headings: SH or SS
-    awk -v level="$1" '
-        function safe(s) {
-            gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s)
-            gsub(/~/, "\\(ti", s); gsub(/\^/, "\\(ha", s)
-            if (s ~ /^[.\047]/) s = "\\\\&" s
-            return s
-        }
+    awk -v level="$1" "$safe"'
         function upper(s) { return level == "SH" ? toupper(s) : s }
         function put(s) { print safe(s) }
         /^Usage: / || (/^       cpubind / && usage) {
@@ -125,8 +127,7 @@ done
 # The comment above each key of the example is its text.
 {
     title cpubind.conf 5 'the settings that all workers of a host share'
-    awk '
-        function safe(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s }
+    awk "$safe"'
         /^# cpubind.conf - / {
             print ".SH DESCRIPTION"; sub(/^# cpubind.conf - /, "")
             print toupper(substr($0, 1, 1)) safe(substr($0, 2)); next
@@ -148,13 +149,7 @@ done
     printf '.SH SYNOPSIS\n.B #include <cpubind_api.h>\n.PP\n'
     printf '.B cc \\-o program program.c $(pkg\\-config \\-\\-cflags \\-\\-libs cpubind)\n'
     echo '.SH DESCRIPTION'
-    awk '
-        function safe(s) {
-            gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s)
-            gsub(/\^/, "\\(ha", s)
-            if (s ~ /^[.\047]/) s = "\\&" s
-            return s
-        }
+    awk "$safe"'
         function comment(    i) { # prints the lines that were kept
             for (i = 1; i <= n; i++) print safe(line[i])
             n = 0
