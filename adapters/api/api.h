@@ -240,6 +240,9 @@ void api_set_usual(api_options *out, enum api_command command);
  *           empty then. NULL: it is a list */
 const char *api_read_numbers(const char *text, int32_t limit, api_numbers *out, int32_t *at);
 
+/* Appends where a wish puts threads: "acl", "pool", "keep", "leave" or CPUs. */
+void api_add_wish(const cpubind_thread_wish *wish, api_text *to);
+
 /* == Names of devices (device_name.c) ======================================= */
 
 /* Reads one name: "npu3", "gpu0", "3", "device3", "0000:c1:00.0", "c1:00.0". Returns 0 for any

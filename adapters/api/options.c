@@ -437,22 +437,29 @@ static int read_limit(const api_reading *r, const char *text)
     return 1;
 }
 
+static const char *const wish_words[] = {
+    [CPUBIND_WISH_POOL] = "pool", [CPUBIND_WISH_KEEP] = "keep", [CPUBIND_WISH_LEAVE] = "leave"};
+
+void api_add_wish(const cpubind_thread_wish *wish, api_text *to)
+{
+    if (wish->kind == CPUBIND_WISH_LIST)
+        api_add_list(to, wish->cpus.cpu, wish->cpus.n);
+    else
+        api_add(to, "%s",
+                wish->kind == CPUBIND_WISH_ROLE ? cpubind_role_word(wish->role)
+                                                : wish_words[wish->kind]);
+}
+
 /* Reads a role, "pool", "keep" or "leave". Returns 0 for any other word. */
 static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 {
-    static const choice words[] = {{"pool", CPUBIND_WISH_POOL},
-                                   {"keep", CPUBIND_WISH_KEEP},
-                                   {"leave", CPUBIND_WISH_LEAVE}};
-    for (int32_t i = 0; i < COUNT(words); i++)
-        if (strcmp(words[i].word, word) == 0) {
-            wish->kind = (cpubind_wish_kind)words[i].value;
-            return 1;
-        }
-    if (api_find_role(word) < 0)
-        return 0;
-    wish->kind = CPUBIND_WISH_ROLE;
-    wish->role = (cpubind_role)api_find_role(word);
-    return 1;
+    const int32_t role = api_find_role(word);
+    for (int32_t i = 0; i < COUNT(wish_words); i++)
+        if (wish_words[i] && strcmp(wish_words[i], word) == 0)
+            wish->kind = (cpubind_wish_kind)i;
+    if (role >= 0)
+        wish->role = (cpubind_role)role;
+    return role >= 0 || wish->kind != CPUBIND_WISH_ROLE;
 }
 
 /* Reads the CPUs of --thread, which are never freed. */

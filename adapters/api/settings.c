@@ -350,17 +350,9 @@ void api_each_value(const api_options *o, const char *key, api_visit_value *visi
     for (int32_t i = 0; !strcmp(key, "except") && i < o->n_except; i++)
         visit(ctx, key, o->except[i]);
     for (int32_t i = 0; !strcmp(key, "thread") && i < o->n_wish; i++) {
-        const cpubind_thread_wish *wish = &o->wish[i];
         api_text text = {"", 0};
-        api_add(&text, "%s=", wish->name);
-        if (wish->kind == CPUBIND_WISH_LIST)
-            api_add_list(&text, wish->cpus.cpu, wish->cpus.n);
-        else
-            api_add(&text, "%s",
-                    wish->kind == CPUBIND_WISH_POOL    ? "pool"
-                    : wish->kind == CPUBIND_WISH_KEEP  ? "keep"
-                    : wish->kind == CPUBIND_WISH_LEAVE ? "leave"
-                                                       : cpubind_role_word(wish->role));
+        api_add(&text, "%s=", o->wish[i].name);
+        api_add_wish(&o->wish[i], &text);
         visit(ctx, key, text.text);
     }
 }

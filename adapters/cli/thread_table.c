@@ -17,19 +17,6 @@ typedef struct row {
     int32_t cpu; /* which CPU of the role; -1: all of them */
 } row;
 
-static void add_place(const cpubind_thread_wish *wish, api_text *to)
-{
-    static const char *const words[] = {[CPUBIND_WISH_POOL] = "pool",
-                                        [CPUBIND_WISH_KEEP] = "keep",
-                                        [CPUBIND_WISH_LEAVE] = "leave"};
-    if (wish->kind == CPUBIND_WISH_LIST)
-        api_add_list(to, wish->cpus.cpu, wish->cpus.n);
-    else
-        api_add(to, "%s",
-                wish->kind == CPUBIND_WISH_ROLE ? cpubind_role_word(wish->role)
-                                                : words[wish->kind]);
-}
-
 /* The i-th row that counts with these options. Returns 0 when there are no more. */
 static int row_at(const api_options *options, int32_t i, row *out)
 {
@@ -38,7 +25,7 @@ static int row_at(const api_options *options, int32_t i, row *out)
     *out = (row){.what = "thread", .from = "--thread", .cpu = -1};
     if (i < options->n_wish) {
         (void)snprintf(out->name, sizeof out->name, "%s", options->wish[i].name);
-        add_place(&options->wish[i], &out->place);
+        api_add_wish(&options->wish[i], &out->place);
         return 1;
     }
     for (i -= options->n_wish; i >= 0; i--)
