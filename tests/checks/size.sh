@@ -31,15 +31,15 @@ adapters/service        1818    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1666    5600
-adapters/api            9031    1000
+adapters/api            9051    1000
 adapters/doctor         2870    2000
 adapters/measure        2009    1700
-adapters/cli           13067    7500
+adapters/cli           13049    7500
 adapters/nri            1198    1000
 adapters/slurm           261     260
 adapters/python          706     700
 adapters/cpp             463     440
-adapters/packaging       790     400
+adapters/packaging       783     400
 fuzz                     400     400
 tests                  40000   30000'
 
