@@ -362,8 +362,7 @@ static void warn_wishes(const listener *to, const api_bound *bound,
             continue;
         api_add(&text,
                 "no thread of process %d has the name \"%s\" of the setting thread now: ps -L "
-                "-o comm= -p "
-                "%d prints the names",
+                "-o comm= -p %d prints the names",
                 (int)bound->pid, name, (int)bound->pid);
         warn(to, "thread", &text);
     }

@@ -119,8 +119,8 @@ static const row rows[] = {
      doctor_check_device, PER_PLAN},
     {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
       "workers of NPUs and workers of the others run on the same CPUs",
-      "give the workers of the others -o exclude=LIST with the rest, as the warning of cpubind plan "
-      "says"},
+      "give the workers of the others -o exclude=LIST with the rest, as the warning of cpubind "
+      "plan says"},
      doctor_check_others, ONCE},
     {{"seccomp", CPUBIND_SEVERITY_MODERATE,
       "memory is not placed: pages stay where they are, new ones come from any node",

@@ -52,7 +52,6 @@ CPUBIND_ISOLATED=yes ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1:han
 # The errors of a call: of each class (no right, no more of it, broken, not there) that its
 # manual page has. Calls that cannot fail are not here.
 ERRORS = {
-    'open': 'EACCES EMFILE ENOENT EINTR',
     'openat': 'EACCES EMFILE ENOENT EINTR',
     'open_beneath': 'ENOSYS EACCES EMFILE ENOENT',
     'readlinkat': 'EACCES EIO',

@@ -138,7 +138,7 @@ SCENES = (
     Scene('topo', 'topo --root {host} --nics', reads, workers=()),
     Scene('doctor', 'doctor --root {host}', reads, BIND),
     Scene('status', 'status --root {host} --memory none', reads, BIND, **SEES,
-          more=('open:6:EMFILE',)),
+          more=('openat:6:EMFILE', 'openat:7:EMFILE')),
     Scene('apply', BIND, binds),
     Scene('apply again', BIND, binds, BIND),
     Scene('apply anew', 'apply --pid {0} --root {host} --memory none --exclude {a}', binds, BIND),

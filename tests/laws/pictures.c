@@ -4,6 +4,8 @@
  * Of every fixture, by both rules, with CPUs that are kept, and in the scope of the host.
  */
 #define _GNU_SOURCE
+#include <jansson.h>
+
 #include "../support/said.h"
 #include "fixtures.h"
 
@@ -173,6 +175,22 @@ static void find_cpus(explained *e)
     }
 }
 
+/* The name of a device, or its address, as the JSON of the plan has it. */
+static const char *name_of(const json_t *json, int32_t device)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(json, "devices"), i, row)
+    {
+        const char *id = json_object_get(row, "npu") ? "npu" : "rank";
+        if (json_integer_value(json_object_get(row, id)) == device)
+            return json_string_value(json_object_get(
+                row, json_is_string(json_object_get(row, "name")) ? "name" : "pci"));
+    }
+    fail_msg("%s: the JSON has no device %d", planned, (int)device);
+    return NULL;
+}
+
 /* The head of a device has its CPUs; each CPU of a role says so. Tiles of one device have one
  * head for all. */
 static void check_device(const cpb_plan *plan, int32_t device, const explained *e,
@@ -180,17 +198,20 @@ static void check_device(const cpb_plan *plan, int32_t device, const explained *
 {
     const int32_t *cpu;
     const int32_t n = cpb_plan_cpus(plan, device, "pool", &cpu);
+    json_t *json = json_loads(cpb_plan_json(plan), 0, NULL);
+    const char *name = name_of(json, device);
     for (int32_t i = 0; i < n; i++)
         has_pool[cpu[i]] = 1;
     for (int k = 0; k < ROLES; k++) {
         const int32_t n_role = cpb_plan_cpus(plan, device, roles[k], &cpu);
         for (int32_t i = 0; i < n_role; i++) {
             char role[64];
-            (void)snprintf(role, sizeof role, " %d (%s)", (int)device, roles[k]);
+            (void)snprintf(role, sizeof role, " %s (%s)", name, roles[k]);
             if (!e->cpu[cpu[i]] || !strstr(e->cpu[cpu[i]], role))
                 fail_msg("%s: of CPU %d there is no %s", planned, (int)cpu[i], role);
         }
     }
+    json_decref(json);
 }
 
 static void check_explanations(const cpb_plan *plan)

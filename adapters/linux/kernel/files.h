@@ -87,8 +87,8 @@ cpubind_linux_fault cpubind_wait_for(const cpubind_sys *sys, int fd, short event
 
 struct sockaddr_un;
 
-/* Connects a Unix socket that does not block. A full queue of connections is waited for, until a
- * time of cpubind_now_ms: who listens is busy, or hangs.
+/* Connects a Unix socket that does not block. A full queue of connections is waited for, until
+ * a time of cpubind_now_ms: who listens is busy, or hangs.
  *   errors  "connect"; of a full queue ETIMEDOUT */
 cpubind_linux_fault cpubind_connect(const cpubind_sys *sys, int fd,
                                     const struct sockaddr_un *to, int64_t until_ms);

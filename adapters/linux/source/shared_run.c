@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 
 #include "../../text/host_file.h"
+#include "../../text/procfs.h"
 #include "../kernel/run_folder.h"
 #include "../search_path.h"
 #include "host_files.h"
-#include "host_source.h"
 
 /* How often the lock is tried. */
 #define LOCK_TICK_MS 10
@@ -122,29 +122,61 @@ static int is_usable(const cpubind_bytes *bytes)
     return age >= 0 && age < CPUBIND_SHARED_AGE_MS;
 }
 
-/* Fills a command with its answer. Returns 0 when there is none, or no memory. */
-static int fill(const session *s, cpubind_input answer, cpubind_command *command)
+/* The names and the exit code beside an output. */
+typedef struct beside {
+    char exit_name[NAME_SIZE], err_name[NAME_SIZE], code[16];
+} beside;
+
+/* Returns 0 where the name is none of a text. */
+static int name_beside(const char *name, beside *of)
 {
-    if (answer.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_bytes_add(&command->bytes, s->sys, answer.data, answer.len).error)
+    const size_t n = strlen(name);
+    if (n < 4 || n + sizeof ".err" > NAME_SIZE || strcmp(name + n - 4, ".txt") != 0)
         return 0;
-    command->err_len = answer.err_len;
-    if (answer.err_len > 0)
-        memcpy(command->err, answer.err, (size_t)answer.err_len);
-    command->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
-    command->input.exit_code = answer.exit_code;
-    command->input.err = answer.err_len > 0 ? command->err : NULL;
-    command->input.err_len = answer.err_len;
-    command->phase = CPUBIND_PHASE_DONE;
-    command->fd = command->err_fd = -1;
+    snprintf(of->exit_name, NAME_SIZE, "%.*s.exit", (int)n - 4, name);
+    snprintf(of->err_name, NAME_SIZE, "%s.err", name);
     return 1;
 }
 
+/* Reads one file of the host. Returns 0 when there is none, or no memory. */
+static int read_part(const session *s, const cpubind_host_files *files, const char *name,
+                     cpubind_bytes *to)
+{
+    return cpubind_host_files_read(files, name, s->sys, to).state == CPUBIND_INPUT_PRESENT;
+}
+
+/* Fills a command with its answer. Returns 0 when there is none, or no memory. */
+static int fill(const session *s, const cpubind_host_files *files, const char *name,
+                cpubind_command *command)
+{
+    beside of;
+    cpubind_bytes code = {NULL, 0, 0}, err = {NULL, 0, 0};
+    int32_t exit_code;
+    const int is_whole =
+        name_beside(name, &of) && read_part(s, files, name, &command->bytes) &&
+        read_part(s, files, of.exit_name, &code) && read_part(s, files, of.err_name, &err) &&
+        err.len <= (int32_t)sizeof command->err &&
+        cpubind_number_parse(code.data, code.len, &exit_code, NULL) == CPUBIND_TEXT_OK;
+    if (is_whole) {
+        if (err.len > 0)
+            memcpy(command->err, err.data, (size_t)err.len);
+        command->err_len = err.len;
+        command->input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+        command->input.exit_code = exit_code;
+        command->input.err = err.len > 0 ? command->err : NULL;
+        command->input.err_len = err.len;
+        command->phase = CPUBIND_PHASE_DONE;
+        command->fd = command->err_fd = -1;
+    }
+    cpubind_bytes_free(&code);
+    cpubind_bytes_free(&err);
+    return is_whole;
+}
+
 /* Opens the host that the file is. NULL: there is none that can be used. */
-static cpubind_linux_host *open_answers(const session *s)
+static cpubind_host_files *open_answers(const session *s)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_linux_host *host = NULL;
     cpubind_text_fault fault;
     const int is_read =
         !cpubind_read_mine(s->sys, s->dir, s->file, CPUBIND_SHARED_MAX, &bytes).error;
@@ -154,26 +186,23 @@ static cpubind_linux_host *open_answers(const session *s)
     }
     bytes.len -= LINE_SIZE;
     memmove(bytes.data, bytes.data + LINE_SIZE, (size_t)bytes.len);
-    (void)cpubind_linux_open_text(bytes.data, bytes.len, s->sys, &host, &fault);
-    return host;
+    return cpubind_host_files_make(bytes.data, bytes.len, s->sys, &fault);
 }
 
 /* Fills all commands from the file. Returns 0 when it cannot: the commands are as they were. */
 static int take(const session *s, cpubind_command *command, const char *const *name, int32_t n)
 {
-    cpubind_linux_host *host = open_answers(s);
-    cpubind_source source;
-    cpubind_input key;
+    cpubind_host_files *files = open_answers(s);
+    cpubind_bytes key = {NULL, 0, 0};
     int32_t filled = 0;
-    if (!host)
+    if (!files)
         return 0;
-    source = cpubind_linux_source(host);
-    key = source.read(source.ctx, KEY_NAME);
-    if (key.state == CPUBIND_INPUT_PRESENT && key.len == s->key.len &&
+    if (read_part(s, files, KEY_NAME, &key) && key.len == s->key.len &&
         memcmp(key.data, s->key.data, (size_t)key.len) == 0)
-        while (filled < n && fill(s, source.read(source.ctx, name[filled]), &command[filled]))
+        while (filled < n && fill(s, files, name[filled], &command[filled]))
             filled++;
-    cpubind_linux_close(host);
+    cpubind_bytes_free(&key);
+    cpubind_host_files_free(files);
     for (int32_t i = 0; filled < n && i < n; i++) {
         cpubind_bytes_free(&command[i].bytes);
         command[i] = (cpubind_command){.argv = command[i].argv};
@@ -182,11 +211,6 @@ static int take(const session *s, cpubind_command *command, const char *const *n
 }
 
 /* == Writing ================================================================ */
-
-/* The names and the exit code beside an output. */
-typedef struct beside {
-    char exit_name[NAME_SIZE], err_name[NAME_SIZE], code[16];
-} beside;
 
 static int order_of_parts(const void *a, const void *b)
 {
@@ -198,11 +222,8 @@ static int order_of_parts(const void *a, const void *b)
 static int make_parts(const cpubind_command *c, const char *name, beside *of,
                       cpubind_host_part out[3])
 {
-    const size_t n = strlen(name);
-    if (n < 4 || n + sizeof ".err" > NAME_SIZE || strcmp(name + n - 4, ".txt") != 0)
+    if (!name_beside(name, of))
         return 0;
-    snprintf(of->exit_name, NAME_SIZE, "%.*s.exit", (int)n - 4, name);
-    snprintf(of->err_name, NAME_SIZE, "%s.err", name);
     snprintf(of->code, sizeof of->code, "%d", (int)c->input.exit_code);
     out[0] = (cpubind_host_part){name, c->bytes.data, c->bytes.len};
     out[1] = (cpubind_host_part){of->exit_name, of->code, (int32_t)strlen(of->code)};
