@@ -2,6 +2,7 @@
 # faults.sh - uses of each system call of the command fail, in every scene; prints TAP
 # SPDX-License-Identifier: MIT
 # runs: check
+# seconds: 800, in check-all
 #
 # In check some faults of each scene, of a command without sanitizers; in check-all all of them
 # (CPUBIND_LEVEL, of tests/run), most by such a command. faults.py says what they are, and runs one

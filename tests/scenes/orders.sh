@@ -2,6 +2,7 @@
 # orders.sh - apply, doctor --fix, restore, crashes and reboots in random orders leave what was there
 # SPDX-License-Identifier: MIT
 # runs: check
+# seconds: 300, in check-all
 #
 #   CPUBIND_ORDERS=10000      how many orders (default 40), 10 a second
 #   CPUBIND_TEST_SEED=N       others than those of seed 1; the scheduler draws, too
