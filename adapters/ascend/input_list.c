@@ -301,10 +301,10 @@ typedef struct walk {
     char name[CPUBIND_INPUT_NAME_MAX + 1]; /* ended by NUL */
 } walk;
 
-/* Appends bytes to the name; returns 0 when the name would be too long. */
+/* Appends bytes to the name; returns 0 when it would be too long, or end at a NUL of theirs. */
 static int append(walk *w, const char *bytes, int32_t n)
 {
-    if (n > CPUBIND_INPUT_NAME_MAX - w->len)
+    if (n > CPUBIND_INPUT_NAME_MAX - w->len || memchr(bytes, '\0', (size_t)n))
         return 0;
     memcpy(w->name + w->len, bytes, (size_t)n);
     w->len += n;

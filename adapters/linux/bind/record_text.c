@@ -228,7 +228,7 @@ static int take_line(cpubind_lines *l, const cpubind_line *row, const char **wha
     char *const record = (char *)l->of;
     void *element = record + row->array;
     *what = row->word ? row->word : "sum";
-    for (const cpubind_line *between = rows + r->last + 1; between < row; between++) {
+    for (const cpubind_line *between = rows + (r->last + 1); between < row; between++) {
         if (!(between->flags & NEEDED))
             continue;
         *what = between->word;
