@@ -263,6 +263,9 @@ int api_is_called(const api_name *name, const api_name *its, int32_t id);
 /* The name of one of facts->device. Its noun is static. */
 api_name api_name_of(const cpubind_host_device *device);
 
+/* The name of a device by the number that it, or a tile of it, has; -1: by its address. */
+api_name api_name_with(const cpubind_host_device *device, int32_t number);
+
 /* Appends names of devices: "npu0-3, gpu0"; those without a number by their addresses. */
 void api_add_names(api_text *to, const api_name *name, int32_t n);
 

@@ -121,14 +121,17 @@ int api_is_called(const api_name *name, const api_name *its, int32_t id)
     return its->noun && strcmp(its->noun, name->noun) == 0 && its->number == name->number;
 }
 
+api_name api_name_with(const cpubind_host_device *device, int32_t number)
+{
+    const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
+    return (api_name){noun, noun ? number : -1, device->pci};
+}
+
 api_name api_name_of(const cpubind_host_device *device)
 {
-    api_name name = {cpubind_vendor_of(device->accelerator.vendor)->noun, -1, device->pci};
     if (cpubind_is_listed(device))
-        name = (api_name){NPU, device->logic, device->pci};
-    else if (name.noun && device->n_number == 1)
-        name.number = device->number[0];
-    return name;
+        return (api_name){NPU, device->logic, device->pci};
+    return api_name_with(device, device->n_number == 1 ? device->number[0] : -1);
 }
 
 void api_add_names(api_text *to, const api_name *name, int32_t n)
@@ -177,9 +180,7 @@ static int name_seen(search *s, api_text *why)
     for (; n < s->n_name; n++) {
         const cpubind_pci_rank *rank = &s->rank[n - f->n_listed];
         const cpubind_host_device *device = &f->bus[rank->device];
-        const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
-        s->name[n] =
-            (api_name){noun, noun ? cpubind_pci_number(device, rank->tile) : -1, device->pci};
+        s->name[n] = api_name_with(device, cpubind_pci_number(device, rank->tile));
     }
     return API_DONE;
 }

@@ -454,12 +454,12 @@ void api_add_wish(const cpubind_thread_wish *wish, api_text *to)
 static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 {
     const int32_t role = api_find_role(word);
+    const int is_role = role >= 0 && strcmp(cpubind_role_word((cpubind_role)role), word) == 0;
     for (int32_t i = 0; i < COUNT(wish_words); i++)
         if (wish_words[i] && strcmp(wish_words[i], word) == 0)
             wish->kind = (cpubind_wish_kind)i;
-    if (role >= 0)
-        wish->role = (cpubind_role)role;
-    return role >= 0 || wish->kind != CPUBIND_WISH_ROLE;
+    wish->role = is_role ? (cpubind_role)role : CPUBIND_ROLE_IRQ;
+    return is_role || wish->kind != CPUBIND_WISH_ROLE;
 }
 
 /* Reads the CPUs of --thread, which are never freed. */

@@ -96,8 +96,7 @@ api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, i
 
 api_name api_row_name(const api_row *row)
 {
-    const char *noun = cpubind_vendor_of(row->device->accelerator.vendor)->noun;
-    return (api_name){noun, noun ? row->number : -1, row->device->pci};
+    return api_name_with(row->device, row->number);
 }
 
 int api_add_name(api_text *to, const api_row *row)

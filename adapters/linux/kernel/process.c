@@ -103,13 +103,14 @@ int cpubind_status_numbers(const char *text, const char *head, int base,
                            unsigned long long *number, int n)
 {
     const char *at = strstr(text, head);
+    char *end;
     int n_read = 0;
-    for (at = at ? at + strlen(head) : ""; n_read < n && *at != '\n'; n_read++) {
-        char *end;
+    /* strtoull would go on in the next line. */
+    for (at = at ? at + strlen(head) : ""; n_read < n && at[strspn(at, " \t")] != '\n';
+         at = end, n_read++) {
         number[n_read] = strtoull(at, &end, base);
         if (end == at)
             break;
-        at = end;
     }
     return n_read;
 }
