@@ -135,7 +135,7 @@ int api_plan_bus(const cpubind_source *source, const api_options *options, api_p
         return API_DONE;
     if (out->code == CPUBIND_PROBLEM_NO_MEMORY)
         return api_no_room(why);
-    api_add(why, "there is no plan for these devices: %s", out->problem.what);
+    api_add(why, "there is no plan for these devices");
     api_add_fault(&out->problem, why);
     return cpubind_problem_exit(out->code);
 }

@@ -58,9 +58,10 @@ static const struct {
          "no device has its home on their socket, and no pool is below the minimum"},
 };
 
-/* What a CPU is that is in no pool in view: about nothing else, a device, the allowed CPUs. */
+/* What a CPU is that is in no pool in view: about nothing else, a device, the allowed CPUs, a
+ * process beside the devices. */
 static const struct {
-    enum { ABOUT_NONE, ABOUT_DEVICE, ABOUT_ALLOWED } about;
+    enum { ABOUT_NONE, ABOUT_DEVICE, ABOUT_ALLOWED, ABOUT_BESIDE } about;
     const char *before, *behind;
 } states[API_CPU_KIND_COUNT] = {
     [API_CPU_ABSENT] = {ABOUT_NONE, "It is not online", ""},
@@ -71,6 +72,7 @@ static const struct {
     [API_CPU_OTHER] = {ABOUT_DEVICE, "It is left for ", ", which is not in this plan"},
     [API_CPU_KEPT] = {ABOUT_NONE, "It is kept for the host (keep), with its core", ""},
     [API_CPU_SPARE] = {ABOUT_NONE, "The UVB polling threads of the host run on it", ""},
+    [API_CPU_BESIDE] = {ABOUT_BESIDE, "It is for ", " of the engine (engine)"},
     [API_CPU_PROCESS] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
     [API_CPU_ROLE] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
     [API_CPU_TWICE] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
@@ -710,6 +712,16 @@ static int add_rows(explanation *e, int32_t id, api_text *to)
     return n_row;
 }
 
+/* Appends the process beside the devices that has a CPU. */
+static void add_beside(const explanation *e, int32_t id, api_text *to)
+{
+    const cpubind_device_plan *plan = e->view.plan;
+    for (int32_t i = 0, at = 0; i < plan->n_beside; i++, at = 0)
+        if (cpubind_list_has(plan->beside[i].cpu, plan->beside[i].n_cpu, id, &at))
+            api_add(to, "%s %d", cpubind_beside_word(plan->beside[i].kind),
+                    (int)plan->beside[i].number);
+}
+
 /* Says what a CPU is in the plan. */
 static void say_state(explanation *e, int32_t id)
 {
@@ -726,6 +738,9 @@ static void say_state(explanation *e, int32_t id)
         about = words->text;
     } else if (states[cpu->kind].about == ABOUT_DEVICE) {
         about = device_words(e, cpu->device);
+    } else if (states[cpu->kind].about == ABOUT_BESIDE) {
+        add_beside(e, id, words);
+        about = words->text;
     }
     say(e, "%s%s%s", states[cpu->kind].before, about, states[cpu->kind].behind);
 }

@@ -74,6 +74,10 @@ static const choice irqbalance_ways[] = {
     {"leave", CPUBIND_IRQBALANCE_LEAVE}, {"ban", CPUBIND_IRQBALANCE_BAN}, {NULL, 0}};
 static const choice questions[] = {
     {"alive", API_ASK_ALIVE}, {"ready", API_ASK_READY}, {NULL, 0}};
+#define CPUBIND_X(name, word, core, core_name, base, each, coordinator, api, names)            \
+    {word, CPUBIND_ENGINE_##name},
+static const choice engines[] = {CPUBIND_ENGINE_LIST(CPUBIND_X){NULL, 0}};
+#undef CPUBIND_X
 #define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
 static const choice rules[] = {CPUBIND_RULES_LIST(CPUBIND_X){NULL, 0}};
 #undef CPUBIND_X
@@ -907,6 +911,13 @@ const api_option api_option_rows[] = {
     FLAG("any-arch", BINDING, 0, API_BIND_CALL, any_arch, NULL),
     FLAG("respect-masks", BINDING, 0, 0, respects_masks, NULL),
     WORD("others", "WAY", BINDING, 0, 0, other_ways, keeps_others, NULL),
+    WORD("engine", "NAME", PLAN, 0, CALLS, engines, request.engine.engine, NULL),
+    NUMBER("tp", "N", PLAN, 0, CALLS, request.engine.tp, 1, CPUBIND_MAX_DEVICES,
+           "a number of devices", NULL),
+    NUMBER("dp", "N", PLAN, 0, CALLS, request.engine.dp, 1, CPUBIND_MAX_DEVICES,
+           "a number of engine cores", NULL),
+    NUMBER("api-servers", "N", PLAN, 0, CALLS, request.engine.n_api, 1, CPUBIND_MAX_DEVICES,
+           "a number of API servers", NULL),
     LIST("cpu-nodes", PLAN, 0, "node", cpu_nodes, NULL),
     NUMBER("reserve", "N", PLAN, 0, 0, reserve, 0, CPUBIND_MAX_CPUS, "a number of CPUs", NULL),
     NUMBER("reserve-host", "N", PLAN, 0, 0, reserve_host, 0, CPUBIND_MAX_CPUS,

@@ -8,11 +8,10 @@
 #include "api.h"
 #include "settings.h"
 
-static words_value *nodes_json(const cpubind_facts *facts, const api_row *row)
+static words_value *nodes_json(const cpubind_facts *facts, const int32_t *cpu, int32_t n)
 {
     int32_t *nodes = (int32_t *)malloc(((size_t)facts->n_node + 1) * sizeof *nodes);
-    words_value *value =
-        nodes ? words_list(nodes, api_nodes_of(facts, row->cpu, row->n, nodes)) : NULL;
+    words_value *value = nodes ? words_list(nodes, api_nodes_of(facts, cpu, n, nodes)) : NULL;
     free(nodes);
     return value;
 }
@@ -94,7 +93,7 @@ static words_value *device_json(const api_planned *p, const api_options *options
         api_explain_row(p, options, &row, &why);
     words_move(
         device,
-        words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, &row),
+        words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, row.cpu, row.n),
                    words_id(row.memory_node), api_quality_json(row.figures, 1),
                    row.problem ? details_json(facts, row.problem, why.text) : words_null()));
     return device;
@@ -145,6 +144,27 @@ static words_value *devices_json(const api_planned *p, const api_options *option
     return devices;
 }
 
+/* The processes beside the devices, each with the devices that it serves. */
+static words_value *beside_json(const api_planned *p)
+{
+    words_value *array = words_array();
+    for (int32_t i = 0; i < p->plan.n_beside; i++) {
+        const cpubind_beside *one = &p->plan.beside[i];
+        words_value *devices = words_array();
+        api_text process = {"", 0};
+        for (int32_t d = one->first; d < one->first + one->n_served; d++) {
+            char name[CPUBIND_DEVICE_NAME_SIZE];
+            cpubind_function_name(cpubind_candidate_is(&p->facts, &p->plan.candidate[d]), name);
+            words_add(devices, words_text(name));
+        }
+        api_add(&process, "%s %d", cpubind_beside_word(one->kind), (int)one->number);
+        words_add(array, words_make("process:s devices:v cores:i cpus:v nodes:v", process.text,
+                                    devices, (int)one->n_core, words_list(one->cpu, one->n_cpu),
+                                    nodes_json(&p->facts, one->cpu, one->n_cpu)));
+    }
+    return array;
+}
+
 static words_value *rank_json(const api_planned *p, const api_options *options)
 {
     const int32_t ranked = api_rank_row(p, options);
@@ -178,6 +198,8 @@ words_value *api_plan_json(const api_planned *p, const api_options *options)
                           api_warnings_json(p)));
     if (plan->core.strategy == CPUBIND_CLUSTER)
         words_set(json, "uvb", words_list(plan->spare, plan->n_spare));
+    if (plan->n_beside > 0)
+        words_set(json, "beside", beside_json(p));
     add_asked(json, &options->request, plan);
     return json;
 }

@@ -145,6 +145,7 @@ const words_view api_plan_view[] = {
     {WORDS_TABLE, "devices",
      "device name product +rank +card +chip +phy pci=PCI +node +running size=CPUs irq% main% "
      "acl% release% nodes memory_node=memory"},
+    {WORDS_TABLE, "beside", "process devices size=CPUs cpus=list nodes"},
     {WORDS_BLOCK, "notes", ""},
     {WORDS_BLOCK, "summary", ""},
     {0}};
@@ -170,6 +171,9 @@ static words_value *text_value(const api_planned *p, const api_options *options)
             words_remove(device, "product");
         }
     }
+    for (int32_t i = 0; i < p->plan.n_beside; i++)
+        words_set(words_at(words_get(value, "beside"), i), "size",
+                  words_number(p->plan.beside[i].n_cpu));
     words_set(value, "notes", notes_of(p, options));
     if (!options->quiet)
         words_set(value, "summary", summary_of(p, options));

@@ -176,6 +176,8 @@ int api_make_view(const api_planned *planned, const api_options *options, api_vi
     mark_trace(out);
     mark_list(out, plan->kept, plan->n_kept, API_CPU_KEPT);
     mark_list(out, plan->spare, plan->n_spare, API_CPU_SPARE);
+    for (int32_t i = 0; i < plan->n_beside; i++)
+        mark_list(out, plan->beside[i].cpu, plan->beside[i].n_cpu, API_CPU_BESIDE);
     for (int32_t i = 0; i < plan->n_want; i++)
         mark_row(out, i);
     return out->threads > 0 && find_places(out);

@@ -242,6 +242,20 @@ static void add_fast(const subject *w, api_text *out)
     }
 }
 
+/* What the processes of the engine need, and have. */
+static void add_engine(const subject *w, api_text *out)
+{
+    const char *before = "";
+    for (int32_t i = 0; i < w->plan->n_beside; i++) {
+        const cpubind_beside *one = &w->plan->beside[i];
+        if (one->n_has >= one->n_core)
+            continue;
+        api_add(out, "%s%s %d needs %d and has %d", before, cpubind_beside_word(one->kind),
+                (int)one->number, (int)one->n_core, (int)one->n_has);
+        before = ", ";
+    }
+}
+
 /* The cards whose parts share CPUs. */
 static void add_cards(const subject *w, api_text *out)
 {
@@ -372,7 +386,10 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
         ("the cores of this host are of different kinds (cpu_capacity, "
          "sys/devices/cpu_core/cpus), and of the fastest the pools have @; where all workers "
          "wait for the slowest one, leave the slower cores out with -o exclude=LIST, alike for "
-         "all workers of the host")};
+         "all workers of the host"),
+    [CPUBIND_WARNING_ENGINE_CORES] =
+        ("the engine has too few cores: @; a process that waits for a CPU stalls all devices "
+         "that it serves: allow more CPUs, or keep fewer for the host")};
 
 /* What takes the place of "@". */
 static void (*const parts[CPUBIND_WARNING_COUNT])(const subject *w, api_text *out) = {
@@ -397,7 +414,8 @@ static void (*const parts[CPUBIND_WARNING_COUNT])(const subject *w, api_text *ou
     [CPUBIND_WARNING_NARROW_MASK] = add_mask,
     [CPUBIND_WARNING_CPU_QUOTA] = add_quota,
     [CPUBIND_WARNING_CORE_NODES] = add_split,
-    [CPUBIND_WARNING_CORE_KINDS] = add_fast};
+    [CPUBIND_WARNING_CORE_KINDS] = add_fast,
+    [CPUBIND_WARNING_ENGINE_CORES] = add_engine};
 
 /* What is missing, as a capture names it, by the warnings of that code. */
 static const char *const inputs[CPUBIND_WARNING_COUNT] = {

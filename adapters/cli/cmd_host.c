@@ -179,6 +179,8 @@ words_value *cli_row_json(const host_call *c, const cpubind_host_row *row)
         cpubind_host_state_word(row->state),
         text.len > 0 ? words_make("status:i text:s", status, text.text) : words_null(),
         row->report ? api_report_json(bound, row->report) : words_null());
+    if (row->part)
+        words_set(json, "part", words_text(row->part));
     return json;
 }
 
@@ -299,7 +301,8 @@ static void add_text(words_value *row, words_value *notes)
     const int32_t n_child = (int32_t)words_integer_of(row, "children");
     api_text device = {"", 0}, note = {"", 0};
     add_said_device(&device, row);
-    words_set(row, "drives", words_word(device.len > 2 ? device.text + 2 : NULL));
+    words_set(row, "drives",
+              words_word(device.len > 2 ? device.text + 2 : words_string_of(row, "part")));
     add_counts(row);
     api_add(&note, "process %d%s: ", (int)words_integer_of(row, "pid"), device.text);
     cli_add_children(&note, n_child);

@@ -214,7 +214,7 @@ static int list_all(cpubind_host_bind *h)
     h->list_problem = cpubind_host_list_workers(h);
     if (h->list_problem.code != CPUBIND_PROBLEM_NONE)
         return 0;
-    if (h->options.keeps_others)
+    if (h->options.keeps_others || h->options.request.engine.engine != CPUBIND_ENGINE_NONE)
         why = cpubind_host_list_others(h);
     if (h->options.claim)
         add_recorded(h, 1);

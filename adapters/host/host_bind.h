@@ -95,7 +95,9 @@ typedef struct cpubind_host_row {
     int32_t n_child;    /* forks of it, which share what it has; most of them have no row */
     int32_t parent;     /* it is such a fork of this worker; 0: it is none */
     char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
-    int has_program;    /* 0: which program it is could not be read: the name is its thread's */
+    int has_program;  /* 0: which program it is could not be read: the name is its thread's */
+    const char *part; /* of an other: what it is of the engine, "server"; NULL: nothing. Static
+                           text */
     char container[16]; /* the first characters of its id; "": the host */
     cpubind_pod pod;    /* of a worker */
     cpubind_host_state state;

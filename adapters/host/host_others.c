@@ -5,6 +5,9 @@
  * the container of that worker. A session, or the processes above a worker, would be too much:
  * they have the shell of an operator, and all that was started from it. Never an other: this
  * process and those above it, init, a thread of the kernel. Reads files only.
+ *
+ * What is of the engine that the request names is told by the names of its processes, and by
+ * what is above the workers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +29,8 @@ typedef struct identity {
     uid_t user;
     ino_t space; /* its pid namespace; 0: not known, or that of this process */
     int is_kernel;
+    char name[16];  /* of its main thread */
+    int32_t device; /* of a worker */
 } identity;
 
 static int read_identity(cpubind_host_bind *h, int32_t pid, ino_t own_space, identity *out)
@@ -35,7 +40,9 @@ static int read_identity(cpubind_host_bind *h, int32_t pid, ino_t own_space, ide
     char name[40];
     if (cpubind_proc_stat_read(&h->root, pid, 0, &stat).error || stat.state == 'Z')
         return 0;
-    *out = (identity){.pid = pid, .group = stat.group, .is_kernel = stat.is_kernel};
+    *out =
+        (identity){.pid = pid, .group = stat.group, .is_kernel = stat.is_kernel, .device = -1};
+    memcpy(out->name, stat.name, sizeof out->name);
     (void)snprintf(name, sizeof name, "proc/%d", (int)pid);
     if (h->sys->statat(h->root.fd, name, &st) < 0)
         return 0;
@@ -53,10 +60,10 @@ typedef struct workers {
     ino_t own_space;
 } workers;
 
-/* Whether a process is this one or above it: the shell that cpubind runs in is no other. */
-static int is_above_self(cpubind_host_bind *h, int32_t pid)
+/* Whether a process is another one or above it. */
+static int is_above(cpubind_host_bind *h, int32_t pid, int32_t other)
 {
-    cpubind_proc_stat stat = {.ppid = (int32_t)getpid()};
+    cpubind_proc_stat stat = {.ppid = other};
     for (int i = 0; i < MAX_PARENTS && stat.ppid > 0; i++) {
         const int32_t at = stat.ppid;
         if (at == pid)
@@ -68,19 +75,73 @@ static int is_above_self(cpubind_host_bind *h, int32_t pid)
     return 0;
 }
 
-static int is_beside(cpubind_host_bind *h, const identity *who, const workers *all)
+/* The shell that cpubind runs in is no other. */
+static int is_above_self(cpubind_host_bind *h, int32_t pid)
 {
-    if (who->pid == 1 || who->is_kernel)
-        return 0;
+    return is_above(h, pid, (int32_t)getpid());
+}
+
+/* The first worker of the user, and of the process group or the container, of a process, or
+ * NULL. */
+static const identity *find_beside(const identity *who, const workers *all)
+{
     for (int32_t i = 0; i < all->n; i++) {
         const identity *w = &all->of[i];
         if (who->pid != w->pid && who->user == w->user &&
             ((who->group != 0 && who->group == w->group) ||
              (who->space != 0 && who->space == w->space)))
-            return !is_above_self(h, who->pid);
+            return w;
     }
-    return 0;
+    return NULL;
 }
+
+static int is_beside(cpubind_host_bind *h, const identity *who, const workers *all)
+{
+    return who->pid != 1 && !who->is_kernel && find_beside(who, all) &&
+           !is_above_self(h, who->pid);
+}
+
+/* == The engine ============================================================= */
+
+static int fits(const char *pattern, const char *name)
+{
+    char made[CPUBIND_PATTERN_SIZE];
+    return cpubind_pattern_make(pattern, made) && cpubind_pattern_matches(made, name);
+}
+
+/* Says what an other is of the engine: by its name; a process above a worker is of a server.
+ * It serves the first device below it, else that of a worker beside it. */
+static void find_part(cpubind_host_bind *h, const identity *who, const workers *all,
+                      host_entry *e)
+{
+    const cpubind_engine_kind *kind = cpubind_engine_of(h->options.request.engine.engine);
+    const identity *beside = find_beside(who, all);
+    int is_server = fits(kind->names, who->name);
+    e->serves = -1;
+    for (int32_t i = 0; i < all->n && e->serves < 0; i++)
+        if (is_above(h, who->pid, all->of[i].pid))
+            e->serves = all->of[i].device;
+    is_server |= e->serves >= 0;
+    if (e->serves < 0 && beside)
+        e->serves = beside->device;
+    e->part = CPUBIND_BESIDE_SERVER;
+    if (kind->core > 0 && fits(kind->core_name, who->name))
+        e->part = CPUBIND_BESIDE_ENGINE_CORE;
+    else if (!is_server)
+        return;
+    e->row.part = cpubind_beside_word(e->part);
+}
+
+/* Whether the options put an other somewhere. */
+static int is_wanted(cpubind_host_bind *h, const identity *who, const workers *all,
+                     host_entry *e)
+{
+    if (h->options.request.engine.engine != CPUBIND_ENGINE_NONE)
+        find_part(h, who, all, e);
+    return h->options.keeps_others || e->row.part;
+}
+
+/* == The list =============================================================== */
 
 static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
 {
@@ -91,6 +152,7 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
         if (h->entry[i]->device < 0 ||
             !read_identity(h, h->entry[i]->row.pid, out->own_space, &who))
             continue;
+        who.device = h->entry[i]->device;
         const cpubind_linux_fault why = CPUBIND_APPEND(h->sys, out->of, out->n, out->cap, &who);
         if (why.error)
             return why;
@@ -98,34 +160,48 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     return cpubind_no_fault;
 }
 
+/* Adds an other, if the options put it somewhere. */
+static void add_other(cpubind_host_bind *h, const identity *who, const workers *all)
+{
+    host_entry *e = cpubind_host_find(h, who->pid), found = {.device = -1};
+    if (e && e->device >= 0) {
+        e->is_listed = 1;
+        return;
+    }
+    if (!is_wanted(h, who, all, &found))
+        return;
+    if (!e)
+        e = cpubind_host_add(h, who->pid, -1);
+    if (!e)
+        return;
+    e->is_listed = 1;
+    e->row.part = found.row.part;
+    e->part = found.part;
+    e->serves = found.serves;
+}
+
 /* Adds every process of the tree that uses no device. */
-static cpubind_linux_fault list_tree(cpubind_host_bind *h)
+static void list_tree(cpubind_host_bind *h, const workers *all)
 {
     for (int32_t i = 0; i < h->in_tree.n; i++) {
         const int32_t pid = h->in_tree.id[i];
-        host_entry *e = cpubind_host_find(h, pid);
-        cpubind_proc_stat stat;
-        if (!e && (cpubind_host_parent(h, pid) || is_above_self(h, pid) ||
-                   cpubind_proc_stat_read(&h->root, pid, 0, &stat).error || stat.state == 'Z'))
+        identity who;
+        if (!cpubind_host_find(h, pid) &&
+            (cpubind_host_parent(h, pid) || is_above_self(h, pid)))
             continue;
-        if (!e)
-            e = cpubind_host_add(h, pid, -1);
-        if (!e)
-            return cpubind_fault_of(ENOMEM, "memory");
-        e->is_listed = 1;
+        if (read_identity(h, pid, all->own_space, &who))
+            add_other(h, &who, all);
     }
-    return cpubind_no_fault;
 }
 
 cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
 {
     workers all = {NULL, 0, 0, 0};
     cpubind_ids pids = {NULL, 0, 0};
-    cpubind_linux_fault why;
-    if (h->options.tree)
-        return list_tree(h);
-    why = read_workers(h, &all);
-    if (!why.error)
+    cpubind_linux_fault why = read_workers(h, &all);
+    if (!why.error && h->options.tree)
+        list_tree(h, &all);
+    else if (!why.error)
         why = cpubind_processes_list(&h->root, &pids);
     for (int32_t i = 0; i < pids.n && !why.error && all.n > 0; i++) {
         host_entry *e = cpubind_host_find(h, pids.id[i]);
@@ -134,13 +210,9 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
             e->is_listed = 1;
             continue;
         }
-        if (cpubind_host_parent(h, pids.id[i]) ||
-            !read_identity(h, pids.id[i], all.own_space, &who) || !is_beside(h, &who, &all))
-            continue;
-        if (!e)
-            e = cpubind_host_add(h, pids.id[i], -1);
-        if (e)
-            e->is_listed = 1;
+        if (!cpubind_host_parent(h, pids.id[i]) &&
+            read_identity(h, pids.id[i], all.own_space, &who) && is_beside(h, &who, &all))
+            add_other(h, &who, &all);
     }
     free(pids.id);
     free(all.of);

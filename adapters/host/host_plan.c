@@ -437,16 +437,62 @@ static uint64_t sum_of(const cpubind_goal *goal)
     return sum ? sum : 1;
 }
 
-/* The CPUs that the plan keeps for the host. */
-static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_goal *goal)
+/* Whether a process of the plan beside the devices serves the first device of an other. */
+static int is_of_its_device(const cpubind_host_bind *h, const host_entry *e,
+                            const cpubind_beside *one)
 {
-    memset(goal, 0, sizeof *goal);
-    goal->device = -1;
-    goal->main.cpu = p->plan.kept;
-    goal->main.n = p->plan.n_kept;
-    goal->memory_node = -1;
-    goal->no_irq = CPUBIND_IRQ_NO_ROLE;
-    return CPUBIND_PROBLEM_NONE;
+    const cpubind_device_plan *plan = &h->plan.plan;
+    const int32_t row = e->serves < 0 ? -1 : cpubind_host_plan_row(h, e->serves);
+    const int32_t candidate = row < 0 ? -1 : plan->of_device[plan->want[row]];
+    return candidate >= one->first && candidate < one->first + one->n_served;
+}
+
+/* The process of the plan that an other is, by its place there; -1: none. Of several engine
+ * cores each is another one: that of its devices where no engine core before it has that, else
+ * the first that is left. */
+static int32_t find_beside(const cpubind_host_bind *h, const host_entry *e)
+{
+    const cpubind_device_plan *plan = &h->plan.plan;
+    const int is_core = e->part == CPUBIND_BESIDE_ENGINE_CORE;
+    uint8_t is_taken[CPUBIND_MAX_DEVICES] = {0};
+    for (int32_t i = 0; i < h->n; i++) {
+        const host_entry *other = h->entry[i];
+        int32_t found = -1, any = -1;
+        if (!other->row.part || other->part != e->part || (!is_core && other != e))
+            continue;
+        for (int32_t k = plan->n_beside - 1; k >= 0; k--) {
+            if (plan->beside[k].kind != e->part ||
+                (is_core && is_taken[plan->beside[k].number]))
+                continue;
+            any = k;
+            found = is_of_its_device(h, other, &plan->beside[k]) ? k : found;
+        }
+        found = found >= 0 ? found : any;
+        if (other == e)
+            return found;
+        if (found >= 0)
+            is_taken[plan->beside[found].number] = 1;
+    }
+    return -1;
+}
+
+/* The CPUs of its part of the engine, else those that the plan keeps for the host.
+ *   errors  BAD_REQUEST: there are none */
+static cpubind_problem_code make_other_goal(const cpubind_host_bind *h, const host_entry *e,
+                                            cpubind_goal *goal, cpubind_problem *problem)
+{
+    const cpubind_device_plan *plan = &h->plan.plan;
+    const int32_t k = e->row.part ? find_beside(h, e) : -1;
+    *goal = (cpubind_goal){.device = -1,
+                           .main = {plan->kept, plan->n_kept},
+                           .memory_node = -1,
+                           .no_irq = CPUBIND_IRQ_NO_ROLE};
+    if (k >= 0 && plan->beside[k].n_cpu > 0)
+        goal->main = (cpubind_cpus){plan->beside[k].cpu, plan->beside[k].n_cpu};
+    if (goal->main.n > 0)
+        return CPUBIND_PROBLEM_NONE;
+    problem->what = "the plan has no CPUs for it beside the devices";
+    return problem->code = CPUBIND_PROBLEM_BAD_REQUEST;
 }
 
 /* Why a process of devices without a pool has no goal. */
@@ -544,7 +590,7 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
         *problem = h->plan.problem;
         code = h->plan.code;
         if (code == CPUBIND_PROBLEM_NONE)
-            code = make_other_goal(&h->plan, goal);
+            code = make_other_goal(h, e, goal, problem);
     } else {
         code = cpubind_with_arena(h->sys, &h->goal_arena, make_part, &m);
     }

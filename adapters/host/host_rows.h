@@ -49,6 +49,8 @@ typedef struct host_entry {
     int is_new;                  /* nobody was told of it yet */
     int is_recorded;             /* it is an entry because it is on record */
     int is_foreign;              /* its number is of another pid namespace */
+    cpubind_beside_kind part;    /* of an other with row.part: which one, and ... */
+    int32_t serves;              /* ... its first device; -1: not known */
     uint64_t goal_sum;           /* of the goal it is bound to; 0: none */
     uint64_t main_sum;           /* of the text of its main CPUs */
     int32_t pause, wait;         /* FAILED, BUSY: periods from one try to the next, and left */

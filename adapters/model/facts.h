@@ -18,6 +18,7 @@
 #include "../text/arena.h"
 #include "../text/pci_address.h"
 #include "accelerators.h"
+#include "engine.h"
 #include "products.h"
 
 #ifdef __cplusplus
@@ -151,9 +152,10 @@ typedef struct cpubind_problem {
     X(NO_CORES, "no_cores", "missing")               /* each CPU counts as a core */           \
     X(ONLINE_DIFFERS, "online_differs", "odd_input") /* of cpu/online and the nodes */         \
     X(NARROW_MASK, "narrow_mask", "narrow_mask")     /* it lacks CPUs of its cpuset */         \
-    X(CPU_QUOTA, "cpu_quota", "cpu_quota")    /* less CPU time than the pools have CPUs */     \
-    X(CORE_NODES, "core_nodes", "odd_input")  /* the CPUs of a core are on two nodes */        \
-    X(CORE_KINDS, "core_kinds", "core_kinds") /* pools have different ones */
+    X(CPU_QUOTA, "cpu_quota", "cpu_quota")      /* less CPU time than the pools have CPUs */   \
+    X(CORE_NODES, "core_nodes", "odd_input")    /* the CPUs of a core are on two nodes */      \
+    X(CORE_KINDS, "core_kinds", "core_kinds")   /* pools have different ones */                \
+    X(ENGINE_CORES, "engine_cores", "few_cpus") /* the engine has too few */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, word, code) CPUBIND_WARNING_##name,
@@ -245,6 +247,7 @@ typedef struct cpubind_request {
     int32_t
         wants_others; /* 1: those of other vendors take part, too, where a plan takes them */
     const cpubind_role_spec *roles; /* NULL: those of the product */
+    cpubind_engine_request engine;  /* whose processes have CPUs beside the devices */
     /* What is asked of the bus, with `visible` in place of the variables of its only runtime
      * where it has no NPUs. NULL: a plan of the NPUs, with the others where it takes them. */
     const cpubind_pci_request *bus;

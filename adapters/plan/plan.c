@@ -403,6 +403,9 @@ static cpubind_problem_code finish(planner *p)
         is_used[out->core.cpu[i]] = 1;
     for (int32_t i = 0; i < out->n_kept; i++)
         is_used[out->kept[i]] = 1;
+    for (int32_t k = 0; k < out->n_beside; k++)
+        for (int32_t i = 0; i < out->beside[k].n_cpu; i++)
+            is_used[out->beside[k].cpu[i]] = 1;
     for (int32_t i = 0; i < p->facts->n_cpu; i++)
         out->n_idle += !is_used[p->facts->cpu[i]];
     code = note_findings(p);

@@ -33,7 +33,8 @@ typedef struct cpubind_candidate {
     X(FREE, "free")       /* near nobody, and its device is at home nowhere here */            \
     X(MINIMUM, "minimum") /* near nobody; its device had too few */                            \
     X(LENT, "lent")       /* for others, who could spare it; its device had too few */         \
-    X(CLUSTER, "cluster") /* of a whole cluster of the node of the home */
+    X(CLUSTER, "cluster") /* of a whole cluster of the node of the home */                     \
+    X(BESIDE, "beside")   /* of a process beside the devices */
 
 typedef enum cpubind_step {
 #define CPUBIND_X(name, word) CPUBIND_STEP_##name,
@@ -60,6 +61,27 @@ typedef struct cpubind_pools {
     int32_t disputed; /* CPUs that a process which does not see our devices may take, too */
 } cpubind_pools;
 
+/* (name, word): what a process beside the devices is. */
+#define CPUBIND_BESIDE_LIST(X)                                                                 \
+    X(ENGINE_CORE, "engine core") /* schedules the work of some devices */                     \
+    X(SERVER, "server")           /* the processes that take requests for them */
+
+typedef enum cpubind_beside_kind {
+#define CPUBIND_X(name, word) CPUBIND_BESIDE_##name,
+    CPUBIND_BESIDE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_beside_kind;
+
+/* Processes that drive no device, and have CPUs in the plan. */
+typedef struct cpubind_beside {
+    cpubind_beside_kind kind;
+    int32_t number;          /* of its kind, from 0 */
+    int32_t first, n_served; /* the candidates that it serves: from `first` on */
+    int32_t n_core, n_has;   /* cores that it needs; whole ones that it has */
+    const int32_t *cpu;      /* ascending */
+    int32_t n_cpu;
+} cpubind_beside;
+
 /* What the core was asked: all CPUs that are online, and whoever claims some of them. */
 typedef struct cpubind_core_call {
     cpubind_host host;
@@ -75,6 +97,9 @@ static inline const cpubind_host_device *cpubind_candidate_is(const cpubind_fact
 {
     return one->device >= 0 ? facts->device[one->device] : &facts->bus[one->function];
 }
+
+/* "server". Static storage. */
+const char *cpubind_beside_word(cpubind_beside_kind kind);
 
 /* "home"; "?" for a number that is no step. Static storage. */
 const char *cpubind_step_word(int32_t step);
@@ -142,6 +167,8 @@ typedef struct cpubind_device_plan {
     cpubind_role_spans *role_span; /* by row: spans of the row of role_cpu */
     int32_t *memory_node;          /* by row: id of the node for memory, or -1: on no node */
     int32_t *kept, n_kept;         /* online CPUs that are kept for the host, ascending */
+    cpubind_beside *beside; /* those of the request's engine: engine cores, then servers */
+    int32_t n_beside;
     cpubind_quality quality; /* of the pools of all candidates, hidden ones too; KEEP: of the
                                   rows alone */
     cpubind_quality *row_quality; /* by row */

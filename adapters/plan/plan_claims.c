@@ -100,7 +100,7 @@ static cpubind_problem_code make_claimants(planner *p)
     cpubind_core_call *claims = &p->out->claims;
     const int32_t n = p->out->n_candidate;
     const cpubind_list all = {p->out->host.cpu, p->out->host.n_cpu};
-    claims->n_claimant = p->out->n_slot;
+    claims->n_claimant = p->out->n_slot + p->out->n_beside;
     claims->of = cpubind_arena_ints(p->arena, n);
     claims->claimant = (cpubind_device *)cpubind_arena_take(p->arena, claims->n_claimant,
                                                             sizeof *claims->claimant);
@@ -123,7 +123,7 @@ static cpubind_problem_code make_claimants(planner *p)
             continue;
         one->home = candidate->near_cpus;
     }
-    return CPUBIND_PROBLEM_NONE;
+    return cpubind_priv_claim_beside(p);
 }
 
 /* == The answer ============================================================= */
@@ -291,9 +291,10 @@ static cpubind_problem_code take_owners(planner *p, const int32_t *owner)
     for (int32_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++) {
         const int32_t who = owner[claims->at[i]];
         p->out->owner[i] = who < 0 ? -1 : candidate[who];
-        p->out->step[i] = (uint8_t)(who < 0                ? CPUBIND_STEP_IDLE
-                                    : p->out->owner[i] < 0 ? CPUBIND_STEP_SLICE
-                                                           : step_of(p, i, p->out->owner[i]));
+        p->out->step[i] = (uint8_t)(who < 0                 ? CPUBIND_STEP_IDLE
+                                    : who >= p->out->n_slot ? CPUBIND_STEP_BESIDE
+                                    : p->out->owner[i] < 0  ? CPUBIND_STEP_SLICE
+                                                            : step_of(p, i, p->out->owner[i]));
     }
     return code;
 }
@@ -364,6 +365,8 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p)
     if (code == CPUBIND_PROBLEM_NONE)
         code = check_slots(p);
     if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_list_beside(p);
+    if (code == CPUBIND_PROBLEM_NONE)
         code = make_claimants(p);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -384,5 +387,7 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p)
     core->shared.cpu = r.cpu;
     core->disputed = r.disputed;
     code = take_owners(p, owner);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_take_beside(p, owner);
     return code == CPUBIND_PROBLEM_NONE ? take_pools(p, owner, work) : code;
 }

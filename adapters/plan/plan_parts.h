@@ -46,6 +46,13 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p);
  * or -1: several. */
 int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node);
 
+/* plan_beside.c: lists the processes beside the devices, who claim CPUs after the slots ... */
+cpubind_problem_code cpubind_priv_list_beside(planner *p);
+cpubind_problem_code cpubind_priv_claim_beside(planner *p);
+
+/* ... and takes what the core has given them. */
+cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner);
+
 /* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of
  * the core; the CPUs near them; the slot of each, for slices. */
 cpubind_problem_code cpubind_priv_choose_ours(planner *p);

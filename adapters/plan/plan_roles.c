@@ -328,8 +328,8 @@ cpubind_problem_code cpubind_priv_measure_pools(planner *p)
         take_row(p, &m, row);
     cpubind_measure(&claims->host, claims->claimant, claims->n_claimant, m.owner, m.role,
                     &out->quality, each, m.work);
-    for (int32_t i = 0; i < out->host.n_cpu; i++) /* slices of devices that are not in view */
-        out->quality.idle -= out->owner[i] < 0 && out->step[i] == CPUBIND_STEP_SLICE;
+    for (int32_t i = 0; i < out->host.n_cpu; i++) /* of what is no device in view */
+        out->quality.idle -= out->owner[i] < 0 && out->step[i] != CPUBIND_STEP_IDLE;
     if (p->policy.overlap == CPUBIND_OVERLAP_KEEP && p->policy.rule != CPUBIND_RULE_TURNS)
         add_kept(p, &m, each);
     for (int32_t i = 0; i < out->n_want; i++)

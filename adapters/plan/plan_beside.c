@@ -1,0 +1,181 @@
+/* plan_beside.c - the processes beside the devices: an engine's cores and servers
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. They claim CPUs of the same call of the core as the devices, so that
+ * all processes of the host come to the same cores. Which devices they serve is told by the
+ * order of the candidates, those that this process cannot see too.
+ */
+#include "plan_parts.h"
+
+const char *cpubind_beside_word(cpubind_beside_kind kind)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_BESIDE_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return words[kind];
+}
+
+/* How the devices are shared among engine cores, and these among servers. */
+typedef struct engine_shape {
+    const cpubind_engine_kind *kind;
+    int32_t tp, dp,
+        n_api; /* devices of an engine core; engine cores, API servers of a server */
+    int32_t n_server;
+} engine_shape;
+
+/* What does not fill another server is of none. Where there are fewer devices than an engine
+ * core has, it has those that there are. */
+static engine_shape shape_of(const planner *p)
+{
+    const cpubind_engine_request *asked = &p->request->engine;
+    const int32_t n = p->out->n_candidate;
+    engine_shape s = {.kind = cpubind_engine_of(asked->engine), .dp = 1, .tp = asked->tp};
+    int32_t n_core;
+    if (asked->dp > 0)
+        s.dp = asked->dp < n ? asked->dp : n;
+    if (s.tp == 0)
+        s.tp = n / s.dp;
+    if (s.tp > n)
+        s.tp = n;
+    n_core = n / s.tp;
+    if (s.dp > n_core)
+        s.dp = n_core;
+    s.n_server = n_core / s.dp;
+    s.n_api = asked->n_api > 0 ? asked->n_api : s.kind->n_api > 0 ? s.kind->n_api : s.dp;
+    return s;
+}
+
+static cpubind_beside *add(planner *p, cpubind_beside_kind kind, int32_t number, int32_t first,
+                           int32_t n_served, int32_t n_core)
+{
+    cpubind_beside *one = &p->out->beside[p->out->n_beside++];
+    *one = (cpubind_beside){
+        .kind = kind, .number = number, .first = first, .n_served = n_served, .n_core = n_core};
+    return one;
+}
+
+cpubind_problem_code cpubind_priv_list_beside(planner *p)
+{
+    const cpubind_engine_kind *kind = cpubind_engine_of(p->request->engine.engine);
+    engine_shape s;
+    if (p->request->engine.engine == CPUBIND_ENGINE_NONE || p->out->n_candidate == 0)
+        return CPUBIND_PROBLEM_NONE;
+    if (p->policy.rule != CPUBIND_RULE_TURNS)
+        return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST,
+                         "an engine has cores in plans by the rules near, in which devices "
+                         "take turns, and this one is by others: leave out engine");
+    s = shape_of(p);
+    p->out->beside = (cpubind_beside *)cpubind_arena_take(p->arena, s.n_server * (s.dp + 1),
+                                                          sizeof *p->out->beside);
+    if (!p->out->beside)
+        return plan_fail_memory(p);
+    for (int32_t i = 0; i < s.n_server * s.dp && kind->core > 0; i++)
+        (void)add(p, CPUBIND_BESIDE_ENGINE_CORE, i, i * s.tp, s.tp, kind->core);
+    for (int32_t i = 0; i < s.n_server; i++)
+        (void)add(p, CPUBIND_BESIDE_SERVER, i, i * s.dp * s.tp, s.dp * s.tp,
+                  s.n_api + kind->base + kind->each_core * s.dp +
+                      (s.dp > 1 ? kind->coordinator : 0));
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == What they claim ======================================================== */
+
+/* The CPUs of the widest core. */
+static int32_t count_threads(const cpubind_host *host, int32_t *n_of)
+{
+    int32_t most = 1;
+    for (int32_t i = 0; i < host->n_cpu && host->core; i++)
+        n_of[i] = 0;
+    for (int32_t i = 0; i < host->n_cpu && host->core; i++)
+        most = ++n_of[host->core[i]] > most ? n_of[host->core[i]] : most;
+    return most;
+}
+
+/* Joins the near or the allowed CPUs of those that a process serves. Returns 0 when the arena
+ * is full. */
+static int join(planner *p, const cpubind_beside *one, int is_home, cpubind_list *out)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    int32_t *cpu = cpubind_arena_ints(p->arena, claims->host.n_cpu);
+    *out = (cpubind_list){.cpu = cpu};
+    for (int32_t i = 0; cpu && i < claims->host.n_cpu; i++) {
+        int is_in = 0;
+        for (int32_t d = one->first; d < one->first + one->n_served && !is_in; d++) {
+            const cpubind_device *device = &claims->claimant[claims->of[d]];
+            const cpubind_list *list = is_home ? &device->home : &device->allowed;
+            int32_t at = 0;
+            is_in = cpubind_list_has(list->cpu, list->n, claims->host.cpu[i], &at);
+        }
+        if (is_in)
+            cpu[out->n++] = claims->host.cpu[i];
+    }
+    return cpu != NULL;
+}
+
+/* Each wants whole cores, one before a device has its second. Where these are too few it has a
+ * CPU for each. */
+cpubind_problem_code cpubind_priv_claim_beside(planner *p)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    int32_t *n_of = p->out->n_beside ? cpubind_arena_ints(p->arena, claims->host.n_cpu) : NULL;
+    const int32_t threads = n_of ? count_threads(&claims->host, n_of) : 1;
+    if (p->out->n_beside && !n_of)
+        return plan_fail_memory(p);
+    for (int32_t k = 0; k < p->out->n_beside; k++) {
+        const cpubind_beside *one = &p->out->beside[k];
+        cpubind_device *claimant = &claims->claimant[p->out->n_slot + k];
+        *claimant = (cpubind_device){
+            .minimum = one->n_core,
+            .most = one->n_core * threads,
+            .weight = one->n_core < CPUBIND_MAX_WEIGHT ? one->n_core : CPUBIND_MAX_WEIGHT,
+            .is_hidden = 1};
+        if (!join(p, one, 1, &claimant->home) || !join(p, one, 0, &claimant->allowed))
+            return plan_fail_memory(p);
+        claimant->is_anywhere = claimant->home.n == 0;
+        for (int32_t d = one->first; d < one->first + one->n_served; d++)
+            claimant->is_hidden &= claims->claimant[claims->of[d]].is_hidden;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether a pool may have a CPU of the plan: pools of all online CPUs are cut to the allowed
+ * ones. */
+static int is_allowed(const planner *p, int32_t cpu)
+{
+    int32_t at = 0;
+    return p->scope != CPUBIND_SCOPE_HOST ||
+           cpubind_list_has(p->facts->cpu, p->facts->n_cpu, cpu, &at);
+}
+
+/* Whether CPU i of the core's host is the first of a core that one claimant has as a whole. */
+static int is_whole(const planner *p, const int32_t *owner, int32_t i)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    for (int32_t k = 0; host->core && k < host->n_cpu; k++)
+        if (host->core[k] == host->core[i] && (k < i || owner[k] != owner[i]))
+            return 0;
+    return 1;
+}
+
+cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    const cpubind_topology *host = &p->out->host;
+    for (int32_t k = 0; k < p->out->n_beside; k++) {
+        const int32_t who = p->out->n_slot + k;
+        cpubind_beside *one = &p->out->beside[k];
+        int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
+        if (!cpu)
+            return plan_fail_memory(p);
+        one->cpu = cpu;
+        for (int32_t i = 0; i < host->n_cpu; i++) {
+            if (owner[claims->at[i]] != who || !is_allowed(p, host->cpu[i]))
+                continue;
+            cpu[one->n_cpu++] = host->cpu[i];
+            one->n_has += is_whole(p, owner, claims->at[i]);
+        }
+        if (one->n_has < one->n_core && !claims->claimant[who].is_hidden)
+            plan_warn(p, CPUBIND_WARNING_ENGINE_CORES);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
