@@ -24,6 +24,7 @@ static const char *const patterns[] = {
     "proc/#/environ",
     "proc/#/cgroup",
     "proc/#/numa_maps",
+    "proc/#/schedstat",
     "proc/#/task/#/comm",
     "proc/#/task/#/stat",
     "proc/#/task/#/status",

@@ -53,6 +53,10 @@ static const row rows[] = {
       "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
       "bound", "start the engine again with it, beside its other options"},
      doctor_check_engine, PER_PLAN},
+    {{"engine_cores", CPUBIND_SEVERITY_MODERATE,
+      "all devices that a process of the engine serves stand still while it waits for a CPU",
+      "settings are for all workers of the host: in /etc/cpubind.conf for good"},
+     doctor_check_engine_cores, PER_PLAN},
     {{"role_taken", CPUBIND_SEVERITY_SEVERE,
       "the one thread that launches or frees for this device waits while the other one runs",
       NULL}, doctor_check_role_taken, PER_PLAN},

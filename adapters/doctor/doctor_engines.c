@@ -5,6 +5,7 @@
  * (enable_cpu_binding, on by default on ARM), of vLLM (--numa-bind) and of SGLang
  * (SGLANG_SET_CPU_AFFINITY, which its images for ROCm set).
  */
+#include "../text/counters.h"
 #include "../text/procfs.h"
 #include "doctor_parts.h"
 
@@ -70,7 +71,9 @@ void doctor_check_omp(doctor *d)
 
 /* == Engines that bind ====================================================== */
 
-enum { MAX_PARENTS = 16 };
+/* From so much on a process of an engine waits too long: in per cent of the time that it wanted
+ * to run, after so much of that. */
+enum { MAX_PARENTS = 16, LONG_WAIT = 10, SECOND_NS = 1000000000 };
 
 /* The parent of a process; -1: not known. */
 static int32_t parent_of(doctor *d, int32_t pid)
@@ -239,5 +242,91 @@ void doctor_check_engine(doctor *d)
             find_vllm(d, &e);
         if (e.sglang)
             find_sglang(d, e.sglang);
+    }
+}
+
+/* == CPUs for the engine ==================================================== */
+
+/* Too few cores in the plan, where the settings name the engine. */
+static void find_few_cores(doctor *d)
+{
+    doctor_text evidence = {.of = d};
+    cpubind_doctor_finding *f;
+    int32_t need = 0, have = 0;
+    if (!d->plan || !(d->plan->warnings & CPUBIND_WARNS(ENGINE_CORES)))
+        return;
+    for (int32_t i = 0; i < d->plan->n_beside; i++) {
+        need += d->plan->beside[i].n_core;
+        have += d->plan->beside[i].n_has;
+    }
+    doctor_add(&evidence,
+               "the engine needs %d cores beside its workers, and has %d in the plan",
+               (int)need, (int)have);
+    f = doctor_find(d);
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = "cpubind plan";
+    f->number[0] = (cpubind_doctor_number){"need", need};
+    f->number[1] = (cpubind_doctor_number){"have", have};
+}
+
+/* How many devices are driven below a process. */
+static int32_t count_below(doctor *d, int32_t pid)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < d->n_worker; i++) {
+        int32_t at = d->worker[i].pid;
+        for (int32_t k = 0; at > 0 && at != pid && k < MAX_PARENTS; k++)
+            at = parent_of(d, at);
+        n += at == pid;
+    }
+    return n;
+}
+
+/* A process of an engine above worker w that waits for its CPUs. */
+static void judge_wait(doctor *d, const engine *e, int32_t pid)
+{
+    doctor_text input = {.len = 0}, evidence = {.of = d}, command = {.of = d};
+    cpubind_input answer;
+    cpubind_schedstat had;
+    cpubind_doctor_finding *f;
+    int percent;
+    doctor_add(&input, "proc/%d/schedstat", (int)pid);
+    if (is_found(d, pid) || !doctor_read(d, input.text, &answer))
+        return;
+    if (cpubind_schedstat_parse(answer.data, answer.len, &had, NULL) != CPUBIND_TEXT_OK) {
+        doctor_lack(d, input.text, answer);
+        return;
+    }
+    if (had.run_ns < SECOND_NS || had.wait_ns / LONG_WAIT < (had.run_ns + had.wait_ns) / 100)
+        return;
+    percent = (int)(had.wait_ns / ((had.run_ns + had.wait_ns) / 100));
+    doctor_add(&evidence, "process %d of %s has waited for a CPU for %d percent of its time",
+               (int)pid, e->vllm ? "vLLM" : "SGLang", percent);
+    doctor_add(&command, "cpubind apply --all -o engine=%s -o tp=%d",
+               e->vllm ? "vllm" : "sglang", (int)count_below(d, pid));
+    f = doctor_find(d);
+    f->pid = pid;
+    f->evidence = doctor_keep_text(d, &evidence);
+    f->command = doctor_keep_text(d, &command);
+    f->input = doctor_keep(d, input.text);
+    f->number[0] = (cpubind_doctor_number){"percent", percent};
+}
+
+void doctor_check_engine_cores(doctor *d)
+{
+    find_few_cores(d);
+    for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
+        int32_t pid = parent_of(d, d->worker[i].pid);
+        for (int32_t k = 0; pid > 0 && k < MAX_PARENTS; k++, pid = parent_of(d, pid)) {
+            doctor_text name = {.len = 0};
+            cpubind_input answer;
+            engine e = {0, 0, 0, 0};
+            doctor_add(&name, "proc/%d/cmdline", (int)pid);
+            if (!doctor_read(d, name.text, &answer))
+                break;
+            read_engine(answer.data, answer.len, pid, &e);
+            if (e.vllm || e.sglang)
+                judge_wait(d, &e, pid);
+        }
     }
 }

@@ -173,7 +173,7 @@ doctor_check_run doctor_check_rules, doctor_check_device;
 doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_cpuset_overlap,
     doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_cpuset_mems;
 /* doctor_engines.c */
-doctor_check_run doctor_check_omp, doctor_check_engine;
+doctor_check_run doctor_check_omp, doctor_check_engine, doctor_check_engine_cores;
 /* doctor_host.c */
 doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
 /* doctor_memory.c */

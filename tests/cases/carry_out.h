@@ -181,13 +181,16 @@ static inline void carry_memory(const char *folder, int pid, int shared, int nod
 
 /* cpubind apply --all --exclude LIST: the worker of NPU n is process 61000 + n. Without
  * --exclude the workers stay on the pools that they have. cpubind restore --all: the records
- * go. */
+ * go. cpubind apply --all -o engine=NAME: the engine waits no more. */
 static inline void carry_all(const char *folder, const called *c)
 {
     const char *excluded = carry_value(c, "--exclude");
     json_t *plan;
     if (strcmp(c->word[1], "restore") == 0)
         shell(folder, "rm -r run/cpubind");
+    for (int i = 0; i < c->n; i++)
+        if (strncmp(c->word[i], "engine=", 7) == 0)
+            put(folder, "proc/60000/schedstat", "90000000000 0 1");
     if (!excluded)
         return;
     plan = json_of(RUN("plan", "--json", "--root", folder, "--exclude", excluded));
