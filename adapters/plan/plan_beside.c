@@ -112,8 +112,8 @@ static int join(planner *p, const cpubind_beside *one, int is_home, cpubind_list
     return cpu != NULL;
 }
 
-/* Each wants whole cores, one before a device has its second. Where these are too few it has a
- * CPU for each. */
+/* Each wants whole cores, one before a device has its second. Its minimum is a single CPU: a
+ * device that has too few takes the rest, since a worker without a pool does not start. */
 cpubind_problem_code cpubind_priv_claim_beside(planner *p)
 {
     const cpubind_core_call *claims = &p->out->claims;
@@ -125,7 +125,7 @@ cpubind_problem_code cpubind_priv_claim_beside(planner *p)
         const cpubind_beside *one = &p->out->beside[k];
         cpubind_device *claimant = &claims->claimant[p->out->n_slot + k];
         *claimant = (cpubind_device){
-            .minimum = one->n_core,
+            .minimum = 1,
             .most = one->n_core * threads,
             .weight = one->n_core < CPUBIND_MAX_WEIGHT ? one->n_core : CPUBIND_MAX_WEIGHT,
             .is_hidden = 1};
