@@ -195,10 +195,8 @@ typedef struct api_options {
     int has_roles;
     /* plan: workers that drive no device, on these nodes; what is left free of each, and
      * once */
-    int has_workers;
-    int32_t cpu_workers; /* 0: one for each node */
+    int is_workers_alone; /* --cpu-workers: print the workers, and not the devices */
     api_numbers cpu_nodes;
-    int32_t reserve, reserve_host;
     int is_slurm; /* topo: lines of gres.conf */
     /* run: bound to the node of its device, or to lists, one word for each rank */
     int numa_bind, is_auto;

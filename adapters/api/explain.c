@@ -72,7 +72,7 @@ static const struct {
     [API_CPU_OTHER] = {ABOUT_DEVICE, "It is left for ", ", which is not in this plan"},
     [API_CPU_KEPT] = {ABOUT_NONE, "It is kept for the host (keep), with its core", ""},
     [API_CPU_SPARE] = {ABOUT_NONE, "The UVB polling threads of the host run on it", ""},
-    [API_CPU_BESIDE] = {ABOUT_BESIDE, "It is for ", " of the engine (engine)"},
+    [API_CPU_BESIDE] = {ABOUT_BESIDE, "It is for ", ", beside the devices"},
     [API_CPU_PROCESS] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
     [API_CPU_ROLE] = {ABOUT_DEVICE, "It is left for another tile of ", ""},
     [API_CPU_TWICE] = {ABOUT_DEVICE, "It is left for another tile of ", ""},

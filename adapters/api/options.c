@@ -517,14 +517,17 @@ static int read_env(const api_reading *r, const char *text)
     return add_word(r, text, o->env, &o->n_env, API_MAX_ENV, "there are too many --env");
 }
 
+/* The option prints the workers alone, the key of the settings takes them into the plan. */
 static int read_workers(const api_reading *r, const char *text)
 {
-    api_options *o = r->options;
-    o->has_workers = 1;
-    o->cpu_workers = 0;
-    if (strcmp(text, "node") != 0 && (!read_number(text, &o->cpu_workers) ||
-                                      o->cpu_workers < 1 || o->cpu_workers > CPUBIND_MAX_CPUS))
-        return wrong(r, "--cpu-workers is neither a number of workers nor the word node", text);
+    cpubind_workers_asked *asked = &r->options->request.workers;
+    r->options->is_workers_alone |= r->words && *r->words;
+    asked->is_asked = 1;
+    asked->n_worker = 0;
+    if (strcmp(text, "node") != 0 &&
+        (!read_number(text, &asked->n_worker) || asked->n_worker < 1 ||
+         asked->n_worker > CPUBIND_MAX_CPUS))
+        return wrong(r, "cpu-workers is neither a number of workers nor the word node", text);
     return 1;
 }
 
@@ -849,8 +852,8 @@ const api_option api_option_rows[] = {
          "near: how far a pool may be from its device. socket: on the nearest nodes of its "
          "socket (default). home: near it alone; the others stay idle. host: none stays idle"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
-         "CPUs for N workers that drive no device, or for one a node: whole cores that the "
-         "plan of the devices leaves"),
+         "CPUs of N workers that drive no device, or of one a node, in place of those of "
+         "devices: whole cores that these leave; as a setting all whole cores of cpu-nodes"),
     /* What is bound, and how */
     READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_APPLY | API_RUN | API_BIND_CALL,
          read_wish,
@@ -918,10 +921,12 @@ const api_option api_option_rows[] = {
            "a number of engine cores", NULL),
     NUMBER("api-servers", "N", PLAN, 0, CALLS, request.engine.n_api, 1, CPUBIND_MAX_DEVICES,
            "a number of API servers", NULL),
-    LIST("cpu-nodes", PLAN, 0, "node", cpu_nodes, NULL),
-    NUMBER("reserve", "N", PLAN, 0, 0, reserve, 0, CPUBIND_MAX_CPUS, "a number of CPUs", NULL),
-    NUMBER("reserve-host", "N", PLAN, 0, 0, reserve_host, 0, CPUBIND_MAX_CPUS,
+    LIST("cpu-nodes", PLAN, CALLS, "node", cpu_nodes, NULL),
+    NUMBER("reserve", "N", PLAN, 0, CALLS, request.workers.reserve, 0, CPUBIND_MAX_CPUS,
            "a number of CPUs", NULL),
+    NUMBER("reserve-host", "N", PLAN, 0, CALLS, request.workers.reserve_host, 0,
+           CPUBIND_MAX_CPUS, "a number of CPUs", NULL),
+    READ("cpu-workers", "N|node", PLAN, 0, CALLS, read_workers, NULL),
     EACH("only", "NAME", COMMAND, 0, 0, only, n_only, NULL),
     EACH("except", "NAME", COMMAND, 0, 0, except, n_except, NULL),
     READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
@@ -1002,6 +1007,9 @@ static int read_numbers(const api_reading *r, const api_option *row, const char 
     } else if (list == &o->exclude) {
         o->request.exclude = list->item;
         o->request.n_exclude = list->n;
+    } else if (list == &o->cpu_nodes) {
+        o->request.workers.node = list->n > 0 ? list->item : NULL;
+        o->request.workers.n_node = list->n;
     }
     return good;
 }

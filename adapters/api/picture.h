@@ -21,7 +21,7 @@
     X(OTHER, "other", 'o', "of a device that is not planned here")                             \
     X(KEPT, "kept", 'k', "kept for the host")                                                  \
     X(SPARE, "uvb", 'u', "for UVB polling threads")                                            \
-    X(BESIDE, "beside", 'e', "of the engine")                                                  \
+    X(BESIDE, "beside", 'e', "beside the devices")                                             \
     X(PROCESS, "process", 'p', "of another process of the device")                             \
     X(ROLE, "role", '?', "in a role")                                                          \
     X(TWICE, "twice", 'x', "in two pools")

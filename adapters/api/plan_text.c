@@ -145,7 +145,7 @@ const words_view api_plan_view[] = {
     {WORDS_TABLE, "devices",
      "device name product +rank +card +chip +phy pci=PCI +node +running size=CPUs irq% main% "
      "acl% release% nodes memory_node=memory"},
-    {WORDS_TABLE, "beside", "process devices size=CPUs cpus=list nodes"},
+    {WORDS_TABLE, "beside", "process devices +cores size=CPUs cpus=list nodes"},
     {WORDS_BLOCK, "notes", ""},
     {WORDS_BLOCK, "summary", ""},
     {0}};

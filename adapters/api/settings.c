@@ -287,7 +287,7 @@ static int is_open(int32_t key, int commands, const char *value, const api_optio
     if (strcmp(name, "others") == 0 || strcmp(name, "respect-masks") == 0)
         return o->all;
     if (strcmp(name, "cpu-nodes") == 0 || strncmp(name, "reserve", strlen("reserve")) == 0)
-        return o->has_workers;
+        return o->request.workers.is_asked;
     return strncmp(name, "memory", strlen("memory")) != 0 ||
            is_of_memory(key, commands, value, o);
 }

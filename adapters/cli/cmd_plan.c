@@ -144,7 +144,7 @@ int cli_plan(int argc, char **argv)
         return status;
     if (options.explain && strcmp(options.explain, "threads") == 0)
         return cli_print_threads(&options);
-    status = options.has_workers ? API_DONE : cli_check_columns(&options, api_plan_view);
+    status = options.is_workers_alone ? API_DONE : cli_check_columns(&options, api_plan_view);
     if (status != API_DONE)
         return status;
     status = cli_open_host(&options, &host, &why);
@@ -153,8 +153,8 @@ int cli_plan(int argc, char **argv)
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
     else
-        status = options.has_workers ? cli_plan_workers(&host.source, &options)
-                                     : plan(&host, &options);
+        status = options.is_workers_alone ? cli_plan_workers(&host.source, &options)
+                                          : plan(&host, &options);
     api_close_host(&host);
     return status;
 }

@@ -469,11 +469,11 @@ static const char *conflict(const api_options *o, enum api_command command)
     const char *text;
     if ((text = service_conflict(o)) != NULL)
         return text;
-    if (!o->has_workers &&
+    if (!o->request.workers.is_asked && !api_says(o, "cpu-workers") &&
         (api_says(o, "cpu-nodes") || api_says(o, "reserve") || api_says(o, "reserve-host")))
         return "cpu-nodes, reserve and reserve-host are about CPU workers: give --cpu-workers "
                "N, too";
-    if (o->has_workers && o->explain)
+    if (o->is_workers_alone && o->explain)
         return "--cpu-workers prints the workers alone: leave out --explain";
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";

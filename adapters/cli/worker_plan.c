@@ -44,9 +44,12 @@ static void take_plan(worker_plan *w, const cpubind_device_plan *plan)
 static int take_devices(const cpubind_source *source, const api_options *options,
                         worker_plan *w)
 {
+    api_options of_devices = *options;
     api_planned planned = {0};
     api_text why = {"", 0};
-    int status = api_plan(source, options, &planned, &why);
+    int status;
+    of_devices.request.workers.is_asked = 0;
+    status = api_plan(source, &of_devices, &planned, &why);
     if (status == API_DONE)
         take_plan(w, &planned.plan);
     else if (why.len > 0)
@@ -104,7 +107,7 @@ static int refuse(const api_options *o, const worker_plan *w, cpubind_workers_st
         break;
     case CPUBIND_WORKERS_TOO_MANY:
         api_add(&why, "--cpu-workers %d: only %d cores are free, and no core has two workers",
-                (int)o->cpu_workers, (int)w->workers.n_core);
+                (int)o->request.workers.n_worker, (int)w->workers.n_core);
         break;
     case CPUBIND_WORKERS_RESERVED:
         api_add(&why, "reserve leaves a worker no CPU: reserve fewer, or have fewer workers");
@@ -117,11 +120,6 @@ static int refuse(const api_options *o, const worker_plan *w, cpubind_workers_st
 
 static int share(const api_options *o, worker_plan *w)
 {
-    const cpubind_workers_asked asked = {.n_worker = o->cpu_workers,
-                                         .node = o->cpu_nodes.n > 0 ? o->cpu_nodes.item : NULL,
-                                         .n_node = o->cpu_nodes.n,
-                                         .reserve = o->reserve,
-                                         .reserve_host = o->reserve_host};
     cpubind_workers_status status = CPUBIND_WORKERS_NO_MEMORY;
     for (size_t size = (size_t)1 << 20;
          status == CPUBIND_WORKERS_NO_MEMORY && size <= (size_t)1 << 28; size *= 4) {
@@ -129,8 +127,8 @@ static int share(const api_options *o, worker_plan *w)
         w->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!w->arena.base)
             break;
-        status = cpubind_cpu_workers(&w->read.facts.host, w->is_free, &asked, &w->arena,
-                                     &w->workers);
+        status = cpubind_cpu_workers(&w->read.facts.host, w->is_free, &o->request.workers,
+                                     &w->arena, &w->workers);
     }
     return status == CPUBIND_WORKERS_OK ? API_DONE : refuse(o, w, status);
 }

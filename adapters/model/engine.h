@@ -53,6 +53,16 @@ typedef struct cpubind_engine_request {
     int32_t n_api;  /* API servers of a server; 0: as the row says */
 } cpubind_engine_request;
 
+/* Workers that drive no device. */
+typedef struct cpubind_workers_asked {
+    int32_t is_asked;
+    int32_t n_worker;    /* 0: one for each node that has a free CPU */
+    const int32_t *node; /* ids of the nodes whose CPUs count, ascending; NULL: all */
+    int32_t n_node;
+    int32_t reserve;      /* CPUs of each worker that are left free */
+    int32_t reserve_host; /* CPUs that are left free once */
+} cpubind_workers_asked;
+
 /* The row of an engine. Static storage. */
 const cpubind_engine_kind *cpubind_engine_of(int32_t engine);
 

@@ -7,6 +7,7 @@
 #ifndef CPUBIND_PCI_CPU_WORKERS_H
 #define CPUBIND_PCI_CPU_WORKERS_H
 
+#include "../model/engine.h"
 #include "../model/pools.h"
 #include "../text/arena.h"
 #include "../text/text.h"
@@ -14,14 +15,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct cpubind_workers_asked {
-    int32_t n_worker;    /* 0: one for each node that has a free CPU */
-    const int32_t *node; /* ids of the nodes whose CPUs count, ascending; NULL: all */
-    int32_t n_node;
-    int32_t reserve;      /* CPUs of each worker that are left free */
-    int32_t reserve_host; /* CPUs that are left free once */
-} cpubind_workers_asked;
 
 typedef struct cpubind_worker {
     const int32_t *cpu; /* ascending */
@@ -40,10 +33,10 @@ typedef struct cpubind_workers {
 #define CPUBIND_WORKERS_LIST(X)                                                                \
     X(OK, "done")                                                                              \
     X(NO_MEMORY, "the arena is full: try a larger one")                                        \
-    X(NO_NODE, "a node of the list has no CPU that is allowed")                                \
-    X(NO_CPUS, "no whole core is free")                                                        \
-    X(TOO_MANY, "there are more workers than free cores")                                      \
-    X(RESERVED, "a worker has no CPU but those that are left free")
+    X(NO_NODE, "cpu-nodes names a node that has no whole core for CPU workers")                \
+    X(NO_CPUS, "no whole core is free for CPU workers")                                        \
+    X(TOO_MANY, "there are more CPU workers than free cores")                                  \
+    X(RESERVED, "a CPU worker has no CPU but those that are left free: reserve fewer")
 
 typedef enum cpubind_workers_status {
 #define CPUBIND_X(name, text) CPUBIND_WORKERS_##name,

@@ -64,7 +64,8 @@ typedef struct cpubind_pools {
 /* (name, word): what a process beside the devices is. */
 #define CPUBIND_BESIDE_LIST(X)                                                                 \
     X(ENGINE_CORE, "engine core") /* schedules the work of some devices */                     \
-    X(SERVER, "server")           /* the processes that take requests for them */
+    X(SERVER, "server")           /* the processes that take requests for them */              \
+    X(WORKER, "CPU worker")       /* drives no device */
 
 typedef enum cpubind_beside_kind {
 #define CPUBIND_X(name, word) CPUBIND_BESIDE_##name,
@@ -167,7 +168,7 @@ typedef struct cpubind_device_plan {
     cpubind_role_spans *role_span; /* by row: spans of the row of role_cpu */
     int32_t *memory_node;          /* by row: id of the node for memory, or -1: on no node */
     int32_t *kept, n_kept;         /* online CPUs that are kept for the host, ascending */
-    cpubind_beside *beside; /* those of the request's engine: engine cores, then servers */
+    cpubind_beside *beside; /* of the request's engine: engine cores, then servers; workers */
     int32_t n_beside;
     cpubind_quality quality; /* of the pools of all candidates, hidden ones too; KEEP: of the
                                   rows alone */

@@ -1,9 +1,10 @@
-/* plan_beside.c - the processes beside the devices: an engine's cores and servers
+/* plan_beside.c - the processes beside the devices: an engine's cores and servers, CPU workers
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc. They claim CPUs of the same call of the core as the devices, so that
  * all processes of the host come to the same cores. Which devices they serve is told by the
- * order of the candidates, those that this process cannot see too.
+ * order of the candidates, those that this process cannot see too. CPU workers have whole cores
+ * of their nodes, of all online CPUs, and devices what these leave.
  */
 #include "plan_parts.h"
 
@@ -45,6 +46,14 @@ static engine_shape shape_of(const planner *p)
     return s;
 }
 
+/* Takes room for n rows, and for those of the CPU workers. */
+static cpubind_problem_code reserve_rows(planner *p, int32_t n)
+{
+    n += p->workers.n_worker;
+    p->out->beside = (cpubind_beside *)cpubind_arena_take(p->arena, n, sizeof *p->out->beside);
+    return p->out->beside ? CPUBIND_PROBLEM_NONE : plan_fail_memory(p);
+}
+
 static cpubind_beside *add(planner *p, cpubind_beside_kind kind, int32_t number, int32_t first,
                            int32_t n_served, int32_t n_core)
 {
@@ -59,16 +68,14 @@ cpubind_problem_code cpubind_priv_list_beside(planner *p)
     const cpubind_engine_kind *kind = cpubind_engine_of(p->request->engine.engine);
     engine_shape s;
     if (p->request->engine.engine == CPUBIND_ENGINE_NONE || p->out->n_candidate == 0)
-        return CPUBIND_PROBLEM_NONE;
+        return reserve_rows(p, 0);
     if (p->policy.rule != CPUBIND_RULE_TURNS)
         return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST,
                          "an engine has cores in plans by the rules near, in which devices "
                          "take turns, and this one is by others: leave out engine");
     s = shape_of(p);
-    p->out->beside = (cpubind_beside *)cpubind_arena_take(p->arena, s.n_server * (s.dp + 1),
-                                                          sizeof *p->out->beside);
-    if (!p->out->beside)
-        return plan_fail_memory(p);
+    if (reserve_rows(p, s.n_server * (s.dp + 1)) != CPUBIND_PROBLEM_NONE)
+        return p->problem->code;
     for (int32_t i = 0; i < s.n_server * s.dp && kind->core > 0; i++)
         (void)add(p, CPUBIND_BESIDE_ENGINE_CORE, i, i * s.tp, s.tp, kind->core);
     for (int32_t i = 0; i < s.n_server; i++)
@@ -157,6 +164,20 @@ static int is_whole(const planner *p, const int32_t *owner, int32_t i)
     return 1;
 }
 
+/* The cores of a CPU worker, of which it has all CPUs. */
+static int32_t count_cores(const planner *p, const cpubind_worker *worker)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < worker->n_cpu; i++) {
+        int32_t k = 0;
+        while (cpubind_facts_core(p->facts, worker->cpu[k]) !=
+               cpubind_facts_core(p->facts, worker->cpu[i]))
+            k++;
+        n += k == i;
+    }
+    return n;
+}
+
 cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner)
 {
     const cpubind_core_call *claims = &p->out->claims;
@@ -177,5 +198,73 @@ cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner)
         if (one->n_has < one->n_core && !claims->claimant[who].is_hidden)
             plan_warn(p, CPUBIND_WARNING_ENGINE_CORES);
     }
+    for (int32_t i = 0; i < p->workers.n_worker; i++) {
+        const cpubind_worker *worker = &p->workers.worker[i];
+        cpubind_beside *one = add(p, CPUBIND_BESIDE_WORKER, i, 0, 0, count_cores(p, worker));
+        one->cpu = worker->cpu;
+        one->n_cpu = worker->n_cpu;
+        one->n_has = one->n_core;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == CPU workers ============================================================ */
+
+/* All online CPUs of the host, and which of them a CPU worker may have. Returns 0 when the
+ * arena is full. */
+static int list_online(const planner *p, cpubind_topology *host, uint8_t *is_free)
+{
+    const cpubind_facts *f = p->facts;
+    int32_t *cpu = cpubind_arena_ints(p->arena, f->n_online);
+    int32_t *node = cpubind_arena_ints(p->arena, f->n_online);
+    int32_t *core = f->core_of ? cpubind_arena_ints(p->arena, f->n_online) : NULL;
+    if (!cpu || !node || (f->core_of && !core))
+        return 0;
+    *host = (cpubind_topology){
+        .cpu = cpu, .node = node, .core = core, .node_id = f->node_id, .n_node = f->n_node};
+    for (int32_t id = 0, kept = 0, excluded = 0; id < f->n_cpu_id; id++) {
+        const cpubind_request *q = p->request;
+        if (f->node_of[id] < 0)
+            continue;
+        cpu[host->n_cpu] = id;
+        node[host->n_cpu] = f->node_of[id];
+        if (core)
+            core[host->n_cpu] = f->core_of[id];
+        is_free[host->n_cpu++] =
+            !cpubind_list_has(p->out->kept, p->out->n_kept, id, &kept) &&
+            !cpubind_list_has(q->exclude, q->exclude ? q->n_exclude : 0, id, &excluded);
+    }
+    return 1;
+}
+
+cpubind_problem_code cpubind_priv_place_workers(planner *p)
+{
+    static const char *const faults[] = {
+#define CPUBIND_X(name, text) text,
+        CPUBIND_WORKERS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    const cpubind_workers_asked *asked = &p->request->workers;
+    uint8_t *is_free;
+    cpubind_topology host;
+    cpubind_workers_status status;
+    if (!asked->is_asked)
+        return CPUBIND_PROBLEM_NONE;
+    if (!asked->node)
+        return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST,
+                         "cpu-workers takes the cores of cpu-nodes: name these nodes, too");
+    is_free = (uint8_t *)cpubind_arena_take(p->arena, p->facts->n_online, 1);
+    p->is_worker = (uint8_t *)cpubind_arena_take(p->arena, p->facts->n_cpu_id, 1);
+    if (!is_free || !p->is_worker || !list_online(p, &host, is_free))
+        return plan_fail_memory(p);
+    status = cpubind_cpu_workers(&host, is_free, asked, p->arena, &p->workers);
+    if (status == CPUBIND_WORKERS_NO_MEMORY)
+        return plan_fail_memory(p);
+    if (status != CPUBIND_WORKERS_OK)
+        return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST, faults[status]);
+    memset(p->is_worker, 0, (size_t)p->facts->n_cpu_id);
+    for (int32_t i = 0; i < p->workers.n_worker; i++)
+        for (int32_t k = 0; k < p->workers.worker[i].n_cpu; k++)
+            p->is_worker[p->workers.worker[i].cpu[k]] = 1;
     return CPUBIND_PROBLEM_NONE;
 }

@@ -55,7 +55,7 @@ static cpubind_problem_code list_kept(planner *p)
 /* == The host of the core =================================================== */
 
 /* Copies the CPUs that pools are cut from: the allowed ones, or with scope host all online ones
- * but the excluded; in both cases not the kept ones. */
+ * but the excluded; in both cases not the kept ones, and not those of CPU workers. */
 static int32_t copy_cpus(const planner *p, int32_t *cpu)
 {
     const cpubind_facts *f = p->facts;
@@ -68,7 +68,8 @@ static int32_t copy_cpus(const planner *p, int32_t *cpu)
         if (f->node_of[id] < 0 ||
             (is_all &&
              cpubind_list_has(q->exclude, q->exclude ? q->n_exclude : 0, id, &excluded)) ||
-            cpubind_list_has(p->out->kept, p->out->n_kept, id, &kept))
+            cpubind_list_has(p->out->kept, p->out->n_kept, id, &kept) ||
+            (p->is_worker && p->is_worker[id]))
             continue;
         cpu[n++] = id;
     }
@@ -86,6 +87,8 @@ cpubind_problem_code cpubind_priv_choose_host(planner *p)
     cpubind_problem_code code = list_kept(p);
     if (!cpu || !node || (f->core_of && !core))
         return plan_fail_memory(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_place_workers(p);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     host->n_cpu = copy_cpus(p, cpu);
@@ -103,10 +106,11 @@ cpubind_problem_code cpubind_priv_choose_host(planner *p)
     host->socket = f->socket;
     if (host->n_cpu > 0)
         return CPUBIND_PROBLEM_NONE;
-    return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
-                     p->scope == CPUBIND_SCOPE_HOST
-                         ? "every online CPU is excluded or kept for the host"
-                         : "every allowed CPU is kept for the host");
+    return plan_fail(
+        p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+        p->scope == CPUBIND_SCOPE_HOST
+            ? "every online CPU is excluded or kept for the host, or of a CPU worker"
+            : "every allowed CPU is kept for the host, or of a CPU worker");
 }
 
 int cpubind_priv_make_host(const cpubind_topology *t, cpubind_arena *arena, cpubind_host *out)

@@ -7,6 +7,7 @@
 #define CPUBIND_PLAN_PLAN_PARTS_H
 
 #include "../model/facts_reader.h"
+#include "cpu_workers.h"
 #include "plan.h"
 
 /* The state of one planning. */
@@ -25,6 +26,8 @@ typedef struct planner {
     int is_blind;             /* pools are cut without near CPUs */
     int is_ordered;           /* the candidates are in the order of their PCI addresses */
     int32_t *pool, *pool_row; /* by candidate: its pool, where it is ours */
+    cpubind_workers workers;  /* who drive no device */
+    uint8_t *is_worker;       /* by CPU id: it is of one of them; NULL: there are none */
     int32_t *ours, n_ours;    /* indices into facts->device that the plan is for, ascending */
     int32_t rank_device;      /* the one that this process drives */
 } planner;
@@ -46,7 +49,10 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p);
  * or -1: several. */
 int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node);
 
-/* plan_beside.c: lists the processes beside the devices, who claim CPUs after the slots ... */
+/* plan_beside.c: gives the CPU workers whole cores, before pools are cut. */
+cpubind_problem_code cpubind_priv_place_workers(planner *p);
+
+/* Lists the other processes beside the devices, who claim CPUs after the slots ... */
 cpubind_problem_code cpubind_priv_list_beside(planner *p);
 cpubind_problem_code cpubind_priv_claim_beside(planner *p);
 
