@@ -141,7 +141,7 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
                                           .wish = m->options->wish,
                                           .n_wish = m->options->n_wish,
                                           .threads = m->options->threads};
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+    for (int role = 0; role < CPUBIND_ALL_ROLES; role++)
         pool.n_cpu += unit->roles.span[role].count;
     cpubind_problem_clear(&p->problem);
     return cpubind_goal_make(&m->bound->live.source, &request, arena, &m->bound->goal,

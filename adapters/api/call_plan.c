@@ -401,7 +401,7 @@ int32_t cpb_slurm_rank(const char *env, int32_t local, const char *own, int32_t 
 /* == Plans ================================================================== */
 
 /* The tables: of the roles, of pools, of the CPUs near each device, and of its home. */
-enum { POOL = CPUBIND_ROLE_COUNT, NEAR, HOME, N_TABLE };
+enum { POOL = CPUBIND_ALL_ROLES, NEAR, HOME, N_TABLE };
 
 struct cpb_plan {
     call_source *source; /* whose inputs the facts quote */
@@ -417,8 +417,8 @@ struct cpb_plan {
 static int32_t table_of(const char *word)
 {
     static const char *const words[] = {"pool", "near", "home"};
-    for (int32_t i = 0; word && i < CPUBIND_ROLE_COUNT; i++)
-        if (strcmp(cpubind_role_word((cpubind_role)i), word) == 0)
+    for (int32_t i = 0; word && i < CPUBIND_ALL_ROLES; i++)
+        if (strcmp(cpubind_role_name((cpubind_role)i), word) == 0)
             return i;
     for (int32_t i = 0; word && i < N_TABLE - POOL; i++)
         if (strcmp(words[i], word) == 0)

@@ -166,9 +166,10 @@ CPB_API int32_t cpb_plan_rank_device(const cpb_plan *plan);
 
 /* The CPUs of a device, ascending; returns their number. -1: no such device in the plan, or no
  * such word.
- *   in      role: "pool", "irq", "main", "acl" or "release"; since CPB_ABI 4 also "near", the
- *           CPUs near the device, and "home", those of them that pools are cut from: what ranks
- *           of one node have in common, where they shall share it in place of a pool each */
+ *   in      role: "pool", "irq", "main", "acl" or "release"; since CPB_ABI 4 also "transfer",
+ *           "near", the CPUs near the device, and "home", those of them that pools are cut
+ *           from: what ranks of one node have in common, where they shall share it in place of
+ *           a pool each */
 CPB_API int32_t cpb_plan_cpus(const cpb_plan *plan, int32_t device, const char *role,
                               const int32_t **cpus);
 

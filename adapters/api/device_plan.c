@@ -139,6 +139,7 @@ int api_check_pools(const api_planned *p, const api_options *options, api_text *
         p->plan.rules == CPUBIND_RULES_REFERENCE)
         api_add(why, "; -o rules=near, for all workers of the host, gives it others");
     else
-        api_add(why, "; allow more CPUs");
+        api_add(why, "; allow more CPUs%s",
+                options->request.transfer > 0 ? ", or give fewer to transfer" : "");
     return API_REFUSED;
 }

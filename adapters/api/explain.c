@@ -509,13 +509,13 @@ static void say_roles(explanation *e, const part *p, int32_t only)
 {
     const api_text name = part_name(p);
     api_text *words = words_of(e);
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++) {
         int32_t n;
         const int32_t *cpu = api_role_of(&p->row, (cpubind_role)role, &n);
         if (only < 0 ? n == 0 : role != only)
             continue;
         api_add(words, "%s%s ", words->len > 0 ? ", " : "",
-                cpubind_role_word((cpubind_role)role));
+                cpubind_role_name((cpubind_role)role));
         api_add_list(words, cpu, n);
     }
     say(e, "%s: %s", name.text, words->text);
@@ -524,10 +524,11 @@ static void say_roles(explanation *e, const part *p, int32_t only)
 /* Says by which rule pools are cut into roles. */
 static void say_role_rule(explanation *e, const part *p)
 {
-    if (!e->has_role_rule)
+    const int has_transfer = cpubind_plan_n_role(e->view.plan) > CPUBIND_ROLE_TRANSFER;
+    const int is_main = !cpubind_is_listed(p->row.device) && !e->options->has_roles;
+    if (!e->has_role_rule && !(is_main && has_transfer))
         say(e, "%s",
-            !cpubind_is_listed(p->row.device) && !e->options->has_roles
-                ? "All are main unless -o roles= is given"
+            is_main ? "All are main unless -o roles= is given"
             : e->view.plan->core.strategy == CPUBIND_CLUSTER
                 ? "A cluster is for the main threads alone"
             : e->view.plan->rules == CPUBIND_RULES_NEAR
@@ -537,6 +538,10 @@ static void say_role_rule(explanation *e, const part *p)
                   "are two, with their siblings if 8 CPUs are left for the main threads"
                 : "The first CPUs of the pool serve the interrupts, the last but one runs the "
                   "ACL thread, and the last one the release thread");
+    if (!e->has_role_rule && has_transfer)
+        say(e, "transfer is cut off the last CPUs of main, near the device where there are "
+               "some, core by core; it has the rest of its last core if 8 CPUs are left for "
+               "the main threads");
     e->has_role_rule = 1;
 }
 
@@ -687,12 +692,12 @@ static int add_part(const part *p, int32_t id, const char *before, words_value *
     int32_t at = 0;
     if (!cpubind_list_has(p->row.cpu, p->row.n, id, &at))
         return 0;
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++) {
         int32_t n;
         const int32_t *cpu = api_role_of(&p->row, (cpubind_role)role, &n);
         at = 0;
         if (cpubind_list_has(cpu, n, id, &at))
-            word = cpubind_role_word((cpubind_role)role);
+            word = cpubind_role_name((cpubind_role)role);
     }
     words_set(pools, name.text, words_text(word));
     api_add(to, "%s%s (%s)", before, name.text, word);
@@ -881,7 +886,7 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
     const cpubind_device_plan *plan = e->view.plan;
     words_value *cpus = words_object();
     int n = 0;
-    words_set(e->fact, "role", words_text(cpubind_role_word(role)));
+    words_set(e->fact, "role", words_text(cpubind_role_name(role)));
     for (int32_t i = 0; has_trace(e) && i < plan->n_want; i++) {
         if (npu >= 0 && plan->want[i] != npu)
             continue;
@@ -960,7 +965,7 @@ static int make_all(explanation *e, words_value **out)
     for (int32_t i = 0; i < facts->n_device; i++)
         if (!add_target(e, &(target){1, {NULL, facts->device[i]->logic, {0}}, -1, -1}, all))
             return 0;
-    for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
+    for (int32_t i = 0; has_trace(e) && i < cpubind_plan_n_role(e->view.plan); i++)
         if (!add_target(e, &(target){.cpu = -1, .role = i}, all))
             return 0;
     for (int32_t i = 0; i < facts->n_cpu_id; i++)

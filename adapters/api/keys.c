@@ -20,6 +20,10 @@ const api_key api_keys[] = {
     {"roles", "", 0,
      "CPUs of a pool that are irq, main, acl, release, such as 0,1,0,0; of NPUs the product's",
      PLANS},
+    {"transfer", "0", 0,
+     "CPUs of each pool, of each process of it, for threads that move KV caches and data of "
+     "networks",
+     PLANS},
     {"total", "", 0, "the number of NPUs of the host, where no input tells", PLANS},
     {"reach", "socket", 0, NULL, PLANS},
     {"overlap", "resolve", 0,

@@ -26,8 +26,8 @@ typedef struct map {
     int is_short;    /* columns that are alike are one */
     int has_runs;    /* some are */
     int colour;
-    uint8_t is_shown[API_CPU_KIND_COUNT];    /* kinds on the map, for the legend */
-    uint8_t is_role[CPUBIND_ROLE_COUNT + 1]; /* and roles */
+    uint8_t is_shown[API_CPU_KIND_COUNT];   /* kinds on the map, for the legend */
+    uint8_t is_role[CPUBIND_ALL_ROLES + 1]; /* and roles */
 } map;
 
 /* A logic id as one character: up to 35, then "#". */
@@ -117,7 +117,7 @@ static void put_cells(map *m, api_out *to, int32_t first, int32_t end, int32_t t
             api_put(to, "<%d>", (int)n);
         m->has_runs |= n > 1;
         m->is_shown[cpu->kind] = 1;
-        m->is_role[cpu->kind == API_CPU_ROLE ? cpu->role : CPUBIND_ROLE_COUNT] = 1;
+        m->is_role[cpu->kind == API_CPU_ROLE ? cpu->role : CPUBIND_ALL_ROLES] = 1;
     }
     api_put_text(to, m->colour ? "\033[0m|" : "|");
 }
@@ -295,10 +295,10 @@ static void put_legend(const map *m, api_out *to, int has_distances)
     snprintf(text, sizeof text, "0-9A-Z main, by %s", m->view.facts->noun);
     if (m->is_role[CPUBIND_ROLE_MAIN])
         put_entry(m, to, &width, text);
-    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
+    for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++) {
         const cpubind_role role = (cpubind_role)i;
         snprintf(text, sizeof text, "%c %s", cpubind_role_letter(role),
-                 cpubind_role_word(role));
+                 cpubind_role_name(role));
         if (m->is_role[i] && role != CPUBIND_ROLE_MAIN)
             put_entry(m, to, &width, text);
     }

@@ -450,7 +450,7 @@ void api_add_wish(const cpubind_thread_wish *wish, api_text *to)
         api_add_list(to, wish->cpus.cpu, wish->cpus.n);
     else
         api_add(to, "%s",
-                wish->kind == CPUBIND_WISH_ROLE ? cpubind_role_word(wish->role)
+                wish->kind == CPUBIND_WISH_ROLE ? cpubind_role_name(wish->role)
                                                 : wish_words[wish->kind]);
 }
 
@@ -458,7 +458,7 @@ void api_add_wish(const cpubind_thread_wish *wish, api_text *to)
 static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 {
     const int32_t role = api_find_role(word);
-    const int is_role = role >= 0 && strcmp(cpubind_role_word((cpubind_role)role), word) == 0;
+    const int is_role = role >= 0 && strcmp(cpubind_role_name((cpubind_role)role), word) == 0;
     for (int32_t i = 0; i < COUNT(wish_words); i++)
         if (wish_words[i] && strcmp(wish_words[i], word) == 0)
             wish->kind = (cpubind_wish_kind)i;
@@ -472,8 +472,9 @@ static int read_wish_list(const api_reading *r, const char *text, cpubind_thread
     api_numbers list = {NULL, 0};
     int32_t at = 0;
     if (api_read_numbers(text, CPUBIND_MAX_CPUS, &list, &at) || list.n == 0)
-        return wrong(r, "--thread wants NAME=" API_ROLE_WORDS "pool, keep, leave, or CPUs",
-                     text);
+        return wrong(
+            r, "--thread wants NAME=" API_ROLE_WORDS "transfer, pool, keep, leave, or CPUs",
+            text);
     wish->kind = CPUBIND_WISH_LIST;
     wish->cpus.cpu = list.item;
     wish->cpus.n = list.n;
@@ -855,12 +856,13 @@ const api_option api_option_rows[] = {
          "CPUs of N workers that drive no device, or of one a node, in place of those of "
          "devices: whole cores that these leave; as a setting all whole cores of cpu-nodes"),
     /* What is bound, and how */
-    READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_APPLY | API_RUN | API_BIND_CALL,
-         read_wish,
-         "the threads of a name go to " API_ROLE_WORDS
-         "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
-         "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
-         "fits counts, before the names that cpubind knows"),
+    READ(
+        "thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_APPLY | API_RUN | API_BIND_CALL,
+        read_wish,
+        "the threads of a name go to " API_ROLE_WORDS
+        "transfer, pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of "
+        "which the kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first "
+        "that fits counts, before the names that cpubind knows"),
     MEMORY("WAY", API_APPLY, API_APPLY | API_BIND_CALL,
            "migrate (default): move the pages that the process alone maps. all: shared and "
            "locked ones, too. none"),
@@ -878,7 +880,7 @@ const api_option api_option_rows[] = {
          "look again every SECONDS (default: 1): a line for each change"),
     READ("env", "NAME=VALUE", BINDING, API_RUN, API_RUN, read_env,
          "set a variable, such as OMP_NUM_THREADS={threads}. " CPUBIND_ROLE_LIST(
-             BRACED) "{pool} stand for lists of CPUs, {threads} for the number of main CPUs, "
+             BRACED) "{transfer}, {pool} are lists of CPUs, {threads} the number of main CPUs, "
                      "or of those that a CPU quota has time for, {npu}, {node}"),
     FLAG("or-unbound", BINDING, API_RUN, API_RUN, or_unbound,
          "start the command after any refusal, too; --auto, --numa-bind and --tree do so where "
@@ -898,6 +900,8 @@ const api_option api_option_rows[] = {
          "CPUs in place of those of the node, by rank: 0-3 4-7"),
     /* Keys of the settings that no command has an option for; those of calls first */
     READ("roles", "LIST", PLAN, 0, CALLS, read_roles, NULL),
+    NUMBER("transfer", "N", PLAN, 0, CALLS, request.transfer, 0, CPUBIND_MAX_CPUS,
+           "a number of CPUs", NULL),
     WORD("overlap", "POLICY", PLAN, 0, CALLS, overlaps, request.overlap, NULL),
     OF_NPUS("npu", .read = read_npu),
     OF_NPUS("npus", .read = read_npu),

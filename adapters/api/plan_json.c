@@ -84,10 +84,10 @@ static words_value *device_json(const api_planned *p, const api_options *options
                   : words_null());
     words_set(device, "node", words_id(row.node));
     words_set(device, "pool", words_list(row.cpu, row.n));
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int32_t role = 0; role < cpubind_plan_n_role(&p->plan); role++) {
         int32_t n;
         const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
-        words_set(device, cpubind_role_word((cpubind_role)role), words_list(cpu, n));
+        words_set(device, cpubind_role_name((cpubind_role)role), words_list(cpu, n));
     }
     if (row.problem)
         api_explain_row(p, options, &row, &why);

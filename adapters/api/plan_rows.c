@@ -17,8 +17,8 @@ const char *api_strategy_word(cpubind_strategy strategy)
 
 int32_t api_find_role(const char *word)
 {
-    int32_t i = CPUBIND_ROLE_COUNT - 1;
-    while (i >= 0 && strcasecmp(cpubind_role_word((cpubind_role)i), word) != 0)
+    int32_t i = CPUBIND_ALL_ROLES - 1;
+    while (i >= 0 && strcasecmp(cpubind_role_name((cpubind_role)i), word) != 0)
         i--;
     return i;
 }

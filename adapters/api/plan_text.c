@@ -47,12 +47,12 @@ static void put_log_lines(api_out *to, const cpubind_facts *facts, const api_opt
         api_put(to, "%sNPU%d: %s=[", product->log_name, (int)row.device->logic,
                 product->log_main);
         put_role(to, &row, CPUBIND_ROLE_MAIN);
-        for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ROLE_COUNT; role++) {
-            if (product->roles.count[role] == 0)
+        for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ALL_ROLES; role++) {
+            if (product->roles.count[role] == 0 && row.roles.span[role].count == 0)
                 continue;
             /* The log of vllm-ascend has a printed list there: release=[[167]]. */
             const int is_list = role == CPUBIND_ROLE_RELEASE;
-            api_put(to, "]  %s=[%s", cpubind_role_word((cpubind_role)role), is_list ? "[" : "");
+            api_put(to, "]  %s=[%s", cpubind_role_name((cpubind_role)role), is_list ? "[" : "");
             put_role(to, &row, (cpubind_role)role);
             api_put_text(to, is_list ? "]" : "");
         }
@@ -127,9 +127,9 @@ static words_value *summary_of(const api_planned *p, const api_options *options)
     words_add(lines, words_text(text.text));
     add_list(lines, "kept for the host: CPUs ", plan->kept, plan->n_kept);
     api_add(&process,
-            "process %d of %d of each %s, from 0 on: its own main, acl and release; irq is "
-            "shared",
-            (int)options->request.process, (int)options->request.n_process, facts->noun);
+            "process %d of %d of each %s, from 0 on: its own main, acl%s; irq is shared",
+            (int)options->request.process, (int)options->request.n_process, facts->noun,
+            options->request.transfer > 0 ? ", release and transfer" : " and release");
     if (options->request.n_process > 1)
         words_add(lines, words_text(process.text));
     add_list(lines, "UVB polling threads of the host: CPUs ", plan->spare, plan->n_spare);
@@ -144,7 +144,7 @@ static words_value *summary_of(const api_planned *p, const api_options *options)
 const words_view api_plan_view[] = {
     {WORDS_TABLE, "devices",
      "device name product +rank +card +chip +phy pci=PCI +node +running size=CPUs irq% main% "
-     "acl% release% nodes memory_node=memory"},
+     "acl% release% transfer% nodes memory_node=memory"},
     {WORDS_TABLE, "beside", "process devices +cores size=CPUs cpus=list nodes"},
     {WORDS_BLOCK, "notes", ""},
     {WORDS_BLOCK, "summary", ""},

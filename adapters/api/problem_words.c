@@ -156,7 +156,7 @@ static const char *slices(const cpubind_facts *facts)
 {
     const cpubind_product *product = cpubind_product_of(facts->type);
     int32_t need = 0, on_bus = 0, n = facts->n_listed + facts->n_unknown;
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++)
         need += product->roles.count[role];
     for (int32_t i = 0; i < facts->n_counted && facts->scope != CPUBIND_SCOPE_OWN; i++)
         on_bus += facts->bus[facts->counted[i]].n_device;
@@ -534,6 +534,8 @@ static void add_more_cpus(const refusal *r, api_text *out)
         api_add(out, ", exclude fewer");
     if (keeps_cpus(r))
         api_add(out, ", keep fewer for the host (keep, alike for all workers)");
+    if (request->transfer > 0)
+        api_add(out, ", give fewer to transfer (transfer, alike for all workers)");
     if (request->n_process > 1)
         api_add(out, ", let fewer processes drive an NPU (--processes)");
     if (r->options->has_no_record)

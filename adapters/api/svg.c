@@ -43,7 +43,7 @@ typedef struct drawing {
     int32_t width, node_width, per_line; /* cores in a line of a node */
     int32_t y;                           /* of what is drawn next */
     uint8_t has[API_CPU_KIND_COUNT];     /* what the legend explains */
-    uint8_t has_role[CPUBIND_ROLE_COUNT];
+    uint8_t has_role[CPUBIND_ALL_ROLES];
     uint8_t has_none;
 } drawing;
 
@@ -115,7 +115,7 @@ static void put_cpu(const drawing *d, int32_t number, const api_cpu *cpu, int32_
     const int is_dark = is_role && cpu->role > CPUBIND_ROLE_MAIN;
     const int has_colour = is_role || cpu->kind == API_CPU_PROCESS;
     const int32_t id = id_of(d, cpu);
-    const char *word = is_role ? cpubind_role_word(cpu->role) : api_cpu_text(cpu->kind);
+    const char *word = is_role ? cpubind_role_name(cpu->role) : api_cpu_text(cpu->kind);
     api_text label = {"", 0}, title = {"", 0};
     if (!is_role && cpu->kind != API_CPU_BARRED)
         api_add(&label, "%c", api_cpu_letter(cpu->kind));
@@ -280,12 +280,13 @@ static void put_entry(drawing *d, const api_cpu *cpu, const char *class, const c
 /* Explains what was drawn. */
 static void put_legend(drawing *d)
 {
-    static const char *const roles[CPUBIND_ROLE_COUNT] = {
+    static const char *const roles[CPUBIND_ALL_ROLES] = {
         [CPUBIND_ROLE_IRQ] = "i: interrupts",
         [CPUBIND_ROLE_MAIN] = "main threads, with the device's number",
         [CPUBIND_ROLE_ACL] = "a: ACL thread",
-        [CPUBIND_ROLE_RELEASE] = "r: release thread"};
-    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
+        [CPUBIND_ROLE_RELEASE] = "r: release thread",
+        [CPUBIND_ROLE_TRANSFER] = "t: transfer threads"};
+    for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
         if (d->has_role[i])
             put_entry(d, &(api_cpu){API_CPU_ROLE, (cpubind_role)i, 0, -1, -1}, NULL, roles[i]);
     for (int32_t i = API_CPU_BARRED; i < API_CPU_KIND_COUNT; i++) {

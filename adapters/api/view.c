@@ -88,7 +88,7 @@ static void mark_row(api_view *v, int32_t index)
         cpu->device = cpu->row >= 0 ? cpu->device : device;
         cpu->row = cpu->row >= 0 ? cpu->row : index;
     }
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++) {
         int32_t n;
         const int32_t *in_role = api_role_of(&row, (cpubind_role)role, &n);
         for (int32_t i = 0; i < n; i++) {

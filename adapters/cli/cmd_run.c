@@ -35,10 +35,10 @@ static int is_braced(const char *text, const char *word)
     return strncmp(text + 1, word, len) == 0 && text[1 + len] == '}';
 }
 
-/* The values of the words in braces. Role CPUBIND_ROLE_COUNT is the pool. */
+/* The values of the words in braces. Role CPUBIND_ALL_ROLES is the pool. */
 typedef struct run_words {
-    const int32_t *cpu[CPUBIND_ROLE_COUNT + 1];
-    int32_t n[CPUBIND_ROLE_COUNT + 1];
+    const int32_t *cpu[CPUBIND_ALL_ROLES + 1];
+    int32_t n[CPUBIND_ALL_ROLES + 1];
     int32_t npu, node, threads;
 } run_words;
 
@@ -47,10 +47,10 @@ static run_words words_of_plan(const api_bound *bound)
     const api_row row = api_shown(&bound->planned.facts, &bound->planned.plan, bound->unit);
     run_words words = {.npu = cpubind_is_listed(row.device) ? row.id : bound->unit,
                        .node = row.memory_node};
-    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
+    for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
         words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
-    words.cpu[CPUBIND_ROLE_COUNT] = row.cpu;
-    words.n[CPUBIND_ROLE_COUNT] = row.n;
+    words.cpu[CPUBIND_ALL_ROLES] = row.cpu;
+    words.n[CPUBIND_ALL_ROLES] = row.n;
     words.threads = api_most_threads(&bound->planned.facts, words.n[CPUBIND_ROLE_MAIN]);
     return words;
 }
@@ -60,8 +60,8 @@ static run_words words_of_place(const cli_numa_place *place)
 {
     run_words words = {.npu = place->options->request.rank,
                        .node = place->n_node > 0 ? place->node[0] : -1};
-    words.cpu[CPUBIND_ROLE_MAIN] = words.cpu[CPUBIND_ROLE_COUNT] = place->cpu;
-    words.n[CPUBIND_ROLE_MAIN] = words.n[CPUBIND_ROLE_COUNT] = place->n_cpu;
+    words.cpu[CPUBIND_ROLE_MAIN] = words.cpu[CPUBIND_ALL_ROLES] = place->cpu;
+    words.n[CPUBIND_ROLE_MAIN] = words.n[CPUBIND_ALL_ROLES] = place->n_cpu;
     words.threads = api_most_threads(&place->bound->planned.facts, place->n_cpu);
     return words;
 }
@@ -74,9 +74,8 @@ static size_t expand(const run_words *words, const char *text, api_text *to)
         const char *word;
         int32_t number;
     } numbers[] = {{"npu", words->npu}, {"node", words->node}, {"threads", words->threads}};
-    for (int32_t i = 0; i <= CPUBIND_ROLE_COUNT; i++) {
-        const char *word =
-            i == CPUBIND_ROLE_COUNT ? "pool" : cpubind_role_word((cpubind_role)i);
+    for (int32_t i = 0; i <= CPUBIND_ALL_ROLES; i++) {
+        const char *word = i == CPUBIND_ALL_ROLES ? "pool" : cpubind_role_name((cpubind_role)i);
         if (!is_braced(text, word))
             continue;
         if (words->n[i] > 0)
@@ -131,8 +130,8 @@ static int check_words(const api_options *options, const char *text)
         if (at[1 + n] != '}' || n < 3 || n >= sizeof word)
             continue;
         memcpy(word, at + 1, n);
-        for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
-            api_hint_try(&hint, cpubind_role_word((cpubind_role)i));
+        for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
+            api_hint_try(&hint, cpubind_role_name((cpubind_role)i));
         for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
             api_hint_try(&hint, other_words[i]);
         if (hint.n == 0 || strcmp(hint.like[0], word) == 0)
@@ -148,8 +147,8 @@ static int check_words(const api_options *options, const char *text)
 static int needs_plan(const char *text)
 {
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
-        for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
-            if (is_braced(at, cpubind_role_word((cpubind_role)i)))
+        for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
+            if (is_braced(at, cpubind_role_name((cpubind_role)i)))
                 return 1;
         for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
             if (is_braced(at, other_words[i]))

@@ -367,7 +367,7 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
                                           .pool = &pool,
                                           .wish = place->options->wish,
                                           .n_wish = place->options->n_wish};
-    for (int role = CPUBIND_ROLE_MAIN; role < CPUBIND_ROLE_COUNT; role++)
+    for (int role = CPUBIND_ROLE_MAIN; role < CPUBIND_ALL_ROLES; role++)
         pool.roles.span[role] = (cpubind_span){role > CPUBIND_ROLE_MAIN ? place->n_cpu : 0,
                                                role == CPUBIND_ROLE_MAIN ? place->n_cpu : 0};
     return cpubind_goal_make(&bound->live.source, &request, arena, &bound->goal,

@@ -366,12 +366,12 @@ static void read_plan(const host_read *h, api_out *to)
         put_list(to, row.cpu, row.n);
         if (row.n == 0)
             api_put_text(to, "no pool");
-        for (int32_t role = 0; row.n > 0 && role < CPUBIND_ROLE_COUNT; role++) {
+        for (int32_t role = 0; row.n > 0 && role < CPUBIND_ALL_ROLES; role++) {
             int32_t n;
             const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
             if (role == CPUBIND_ROLE_MAIN || n == 0)
                 continue;
-            api_put(to, " %s ", cpubind_role_word((cpubind_role)role));
+            api_put(to, " %s ", cpubind_role_name((cpubind_role)role));
             put_list(to, cpu, n);
         }
     }

@@ -42,7 +42,7 @@ static const char *product_of(const cpubind_host_device *device)
 static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind place)
 {
     int32_t n = 0;
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++)
         n += w->thread[role][place];
     return n;
 }
@@ -125,12 +125,12 @@ static words_value *threads_json(const cpubind_status_worker *w)
     if (w->fault.error)
         return words_null();
     roles = words_object();
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++) {
         int32_t n = 0;
         for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
             n += w->thread[role][place];
         if (n > 0)
-            words_set(roles, cpubind_role_word((cpubind_role)role),
+            words_set(roles, cpubind_role_name((cpubind_role)role),
                       places_json(w->thread[role]));
     }
     return roles;
@@ -279,10 +279,10 @@ static void note_roles(words_value *notes, const cpubind_status_worker *w, const
     if (count_place(w, place) == 0)
         return;
     api_add(&line, "%s:", cpubind_place_word(place));
-    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+    for (int32_t role = 0; role < CPUBIND_ALL_ROLES; role++)
         if (w->thread[role][place] > 0)
             api_add(&line, " %d %s", (int)w->thread[role][place],
-                    cpubind_role_word((cpubind_role)role));
+                    cpubind_role_name((cpubind_role)role));
     add_line(notes, &line);
 }
 

@@ -35,7 +35,7 @@ static int row_at(const api_options *options, int32_t i, row *out)
     if (!role)
         return 0;
     (void)snprintf(out->name, sizeof out->name, "%s", role->pattern);
-    api_add(&out->place, "%s", cpubind_role_word(role->role));
+    api_add(&out->place, "%s", cpubind_role_name(role->role));
     out->what = cpubind_named_word(role->named);
     out->from = role->giver;
     out->why = role->why;
@@ -73,7 +73,7 @@ int cli_print_threads(const api_options *options)
     }
     if (!options->json)
         words_add(rows, words_make("name:s what:s belongs_on:s", "*", "thread",
-                                   cpubind_role_word(CPUBIND_ROLE_MAIN)));
+                                   cpubind_role_name(CPUBIND_ROLE_MAIN)));
     report = words_make("cpubind:s explain:{threads:s rows:v}", CPUBIND_VERSION,
                         cpubind_threads_word(options->threads), rows);
     if (!options->json && !options->quiet)

@@ -298,7 +298,7 @@ class plan
         return detail::known(cpb_plan_rank_device(get()));
     }
 
-    /* The CPUs of a device: "pool", "irq", "main", "acl" or "release". */
+    /* The CPUs of a device: "pool", "irq", "main", "acl", "release" or "transfer". */
     span cpus(std::int32_t device, const char *role = "pool") const
     {
         const std::int32_t *cpu = nullptr;

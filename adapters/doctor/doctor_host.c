@@ -370,7 +370,7 @@ static int check_thread(doctor *d, const doctor_text *folder, char state, const 
     doctor_add(&evidence, "process %d, ", (int)pid);
     doctor_add_bytes(&evidence, status.data + name.at, name.len);
     doctor_add(&evidence, ", is on CPU %d, the %s CPU of %s, which process %d drives",
-               (int)s->cpu, cpubind_role_word(s->role), doctor_name(d, s->worker),
+               (int)s->cpu, cpubind_role_name(s->role), doctor_name(d, s->worker),
                (int)s->worker->pid);
     if (other) {
         doctor_add_apply(d, other, &command);

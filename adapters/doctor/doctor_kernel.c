@@ -108,7 +108,7 @@ void doctor_check_governor(doctor *d)
 
 /* A role as one of a set of them. */
 #define ROLE(name) (1U << CPUBIND_ROLE_##name)
-#define ALL_ROLES  ((1U << CPUBIND_ROLE_COUNT) - 1)
+#define ALL_ROLES  ((1U << CPUBIND_ALL_ROLES) - 1)
 
 /* Keeps of d->cpu those that a row of the plan has in one of the roles. */
 static int32_t keep_planned(doctor *d, int32_t n, unsigned roles)
@@ -117,7 +117,7 @@ static int32_t keep_planned(doctor *d, int32_t n, unsigned roles)
     for (int32_t i = 0; i < n; i++) {
         int is_planned = 0;
         for (int32_t row = 0; row < d->plan->n_want && !is_planned; row++)
-            for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+            for (int role = 0; role < CPUBIND_ALL_ROLES; role++) {
                 const cpubind_cpus has = doctor_role(d, row, (cpubind_role)role);
                 is_planned |= (roles >> role & 1) && doctor_has(has.cpu, has.n, d->cpu[i]);
             }

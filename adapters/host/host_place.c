@@ -187,7 +187,7 @@ static cpubind_problem_code take_row(const placing *p, int32_t row)
         p->is_wanted[cpu] |= p->may_have[cpu];
     }
     n_main = have;
-    for (int k = 0; k < CPUBIND_ROLE_COUNT; k++) {
+    for (int k = 0; k < CPUBIND_ALL_ROLES; k++) {
         need += spec->count[k];
         if (k != CPUBIND_ROLE_MAIN)
             n_main -= plan->role_span[row].span[k].count;

@@ -47,7 +47,7 @@ typedef struct cpubind_status_worker {
     cpubind_linux_status status; /* of bind.h, with this fault; OK: the fault is that of its row
                                     in the list of workers, or ENOENT, "plan": no pool */
     int32_t n_thread;
-    int32_t thread[CPUBIND_ROLE_COUNT][CPUBIND_PLACE_COUNT]; /* threads, by role and place */
+    int32_t thread[CPUBIND_ALL_ROLES][CPUBIND_PLACE_COUNT]; /* threads, by role and place */
     int32_t is_on_other; /* it is bound for another device than the one that it uses */
     int32_t memory_node; /* that its memory belongs on; -1: none */
     int32_t has_memory;

@@ -25,20 +25,30 @@ typedef struct cpubind_lists {
     int32_t n;          /* lists */
 } cpubind_lists;
 
+/* The roles of a pool: those of the core, and one that plan/ cuts off main where it is asked
+ * for, of threads that move KV caches and data of networks. */
+enum { CPUBIND_ROLE_TRANSFER = CPUBIND_ROLE_COUNT, CPUBIND_ALL_ROLES };
+
+/* "transfer". Static storage. */
+static inline const char *cpubind_role_name(cpubind_role role)
+{
+    return role == CPUBIND_ROLE_TRANSFER ? "transfer" : cpubind_role_word(role);
+}
+
 /* How many CPUs of a pool each role takes; main at least so many. */
 typedef struct cpubind_role_spec {
-    int32_t count[CPUBIND_ROLE_COUNT];
+    int32_t count[CPUBIND_ALL_ROLES];
 } cpubind_role_spec;
 
 /* Where the CPUs of each role are in a list that has them role after role. */
 typedef struct cpubind_role_spans {
-    cpubind_span span[CPUBIND_ROLE_COUNT];
+    cpubind_span span[CPUBIND_ALL_ROLES];
 } cpubind_role_spans;
 
 /* The letter of a role on a map: 'm'. */
 static inline char cpubind_role_letter(cpubind_role role)
 {
-    return cpubind_role_word(role)[0];
+    return cpubind_role_name(role)[0];
 }
 
 /* How the pools of a product are cut. */

@@ -41,8 +41,10 @@ static void choose_policy(planner *p)
                     : is_cluster || !f->has_listed ? main_only
                                                    : p->product->roles;
     p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
+    p->out->roles.count[CPUBIND_ROLE_TRANSFER] = p->request->transfer;
+    p->out->other_roles.count[CPUBIND_ROLE_TRANSFER] = p->request->transfer;
     p->least = p->out->roles;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int role = 0; role < CPUBIND_ALL_ROLES; role++) {
         const int32_t times = role == CPUBIND_ROLE_IRQ ? 1 : n_process;
         p->least.count[role] *= times;
         p->other_least += p->out->other_roles.count[role] * times;

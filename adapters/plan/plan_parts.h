@@ -99,7 +99,7 @@ static inline void plan_warn(planner *p, cpubind_warning warning)
 static inline int32_t plan_count_roles(const cpubind_role_spec *roles)
 {
     int32_t n = 0;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+    for (int role = 0; role < CPUBIND_ALL_ROLES; role++)
         n += roles->count[role];
     return n;
 }

@@ -57,17 +57,145 @@ typedef struct placing {
     cpubind_role_spans spans; /* out: of `out` */
 } placing;
 
-/* The roles of a candidate, for one of n_process processes. */
+static const cpubind_role_spec *spec_of(const planner *p, int32_t candidate)
+{
+    return plan_is_other(p, candidate) ? &p->out->other_roles : &p->out->roles;
+}
+
+/* The roles of a candidate for the core, for one of n_process processes: what is cut off main
+ * is main to it. */
 static cpubind_roles roles_of(const planner *p, int32_t candidate, int32_t n_process,
                               int32_t process)
 {
     cpubind_roles roles = {.n_process = n_process,
                            .process = process,
                            .by_id = p->facts->rules != CPUBIND_RULES_NEAR};
-    memcpy(roles.count,
-           plan_is_other(p, candidate) ? p->out->other_roles.count : p->out->roles.count,
-           sizeof roles.count);
+    const cpubind_role_spec *spec = spec_of(p, candidate);
+    memcpy(roles.count, spec->count, sizeof roles.count);
+    roles.count[CPUBIND_ROLE_MAIN] += spec->count[CPUBIND_ROLE_TRANSFER];
     return roles;
+}
+
+/* == Cores of main for other roles ========================================== */
+
+/* A pool whose main is cut. Arrays by index in the host. */
+typedef struct cutting {
+    const cpubind_host *host;
+    const int32_t *owner;
+    int32_t device; /* of the core: who has the pool */
+    int32_t *role;
+    const int32_t *kind; /* by CPU id; NULL: all are of one */
+    int32_t *is_near;
+    int32_t *is_taken; /* by the first CPU of a core: other roles have some of it */
+    int32_t by_id;     /* each CPU counts as a core, all as near */
+} cutting;
+
+static int32_t core_at(const cutting *c, int32_t i)
+{
+    return c->by_id || !c->host->core ? i : c->host->core[i];
+}
+
+/* Whether a CPU is one of main. */
+static int is_main(const cutting *c, int32_t i)
+{
+    return c->owner[i] == c->device && c->role[i] == CPUBIND_ROLE_MAIN;
+}
+
+/* The CPU of main that a role takes next: on a core that no other role has, then near the
+ * device, then of the fastest kind, then the last. Main has one. */
+static int32_t choose_next(const cutting *c)
+{
+    int32_t best = 0, best_worth[3] = {-1, -1, -1};
+    memset(c->is_taken, 0, (size_t)c->host->n_cpu * sizeof *c->is_taken);
+    for (int32_t i = 0; i < c->host->n_cpu; i++)
+        c->is_taken[core_at(c, i)] |= c->owner[i] == c->device && !is_main(c, i);
+    for (int32_t i = c->host->n_cpu - 1; i >= 0; i--) {
+        const int32_t worth[3] = {!c->is_taken[core_at(c, i)], c->is_near[i],
+                                  c->kind ? c->kind[c->host->cpu[i]] : 0};
+        int32_t k = 0;
+        while (k < 3 && worth[k] == best_worth[k])
+            k++;
+        if (k == 3 || worth[k] < best_worth[k] || !is_main(c, i))
+            continue;
+        best = i;
+        memcpy(best_worth, worth, sizeof worth);
+    }
+    return best;
+}
+
+/* Gives a role n CPUs of main, core by core, and the rest of the last core where main keeps
+ * enough. Main has more than n. */
+static void cut_main(const cutting *c, cpubind_role role, int32_t n, int32_t keeps)
+{
+    int32_t n_main = 0;
+    for (int32_t i = 0; i < c->host->n_cpu; i++)
+        n_main += is_main(c, i);
+    while (n > 0) {
+        const int32_t core = core_at(c, choose_next(c));
+        int32_t n_take = 0;
+        for (int32_t i = 0; i < c->host->n_cpu; i++)
+            n_take += is_main(c, i) && core_at(c, i) == core;
+        if (n_take > n && n_main - n_take < keeps)
+            n_take = n;
+        n -= n_take;
+        n_main -= n_take;
+        for (int32_t i = c->host->n_cpu - 1; n_take > 0; i--)
+            if (is_main(c, i) && core_at(c, i) == core) {
+                c->role[i] = role;
+                n_take--;
+            }
+    }
+}
+
+/* Gives the roles of one thread cores of the fastest kind near the device, where main and they
+ * have several kinds there. */
+static void choose_fast(const cutting *c, const cpubind_role_spec *spec, int32_t keeps)
+{
+    int32_t least = INT32_MAX, most = -1;
+    for (int32_t i = 0; c->kind && i < c->host->n_cpu; i++) {
+        if (c->owner[i] != c->device || c->role[i] < CPUBIND_ROLE_MAIN || !c->is_near[i])
+            continue;
+        least = c->kind[c->host->cpu[i]] < least ? c->kind[c->host->cpu[i]] : least;
+        most = c->kind[c->host->cpu[i]] > most ? c->kind[c->host->cpu[i]] : most;
+    }
+    if (least >= most)
+        return;
+    for (int32_t i = 0; i < c->host->n_cpu; i++)
+        if (c->owner[i] == c->device && c->role[i] > CPUBIND_ROLE_MAIN)
+            c->role[i] = CPUBIND_ROLE_MAIN;
+    for (cpubind_role role = CPUBIND_ROLE_RELEASE; role > CPUBIND_ROLE_MAIN; role--)
+        cut_main(c, role, spec->count[role], keeps);
+}
+
+/* Cuts off main what the core does not know: fast cores, and transfer, which leaves those to
+ * main. Returns 0 when the arena is full. */
+static int cut_roles(const planner *p, const placing *q, const int32_t *owner, int32_t *role)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    const cpubind_role_spec *spec = spec_of(p, q->candidate);
+    const int32_t n = spec->count[CPUBIND_ROLE_TRANSFER];
+    const int32_t least = spec->count[CPUBIND_ROLE_MAIN];
+    const int32_t keeps = least > CPUBIND_MAIN_KEEPS ? least : CPUBIND_MAIN_KEEPS;
+    cutting c = {.host = host,
+                 .owner = owner,
+                 .device = p->out->claims.of[q->candidate],
+                 .role = role,
+                 .by_id = p->facts->rules != CPUBIND_RULES_NEAR};
+    c.kind = c.by_id ? NULL : p->facts->kind_of;
+    if (!c.kind && n == 0)
+        return 1;
+    c.is_near = cpubind_arena_ints(p->arena, host->n_cpu);
+    c.is_taken = cpubind_arena_ints(p->arena, host->n_cpu);
+    if (!c.is_near || !c.is_taken)
+        return 0;
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        c.is_near[i] =
+            owner[i] == c.device &&
+            (c.by_id || is_in_place(p, q->candidate, p->facts->node_of[host->cpu[i]]));
+    choose_fast(&c, spec, keeps + n);
+    c.kind = NULL;
+    cut_main(&c, CPUBIND_ROLE_TRANSFER, n, keeps);
+    return 1;
 }
 
 /* Writes what role[] says of the CPUs of the pool. */
@@ -75,7 +203,7 @@ static void list_roles(const cpubind_host *host, const int32_t *owner, const int
                        placing *q)
 {
     q->n_out = 0;
-    for (int32_t k = 0; k < CPUBIND_ROLE_COUNT; k++) {
+    for (int32_t k = 0; k < CPUBIND_ALL_ROLES; k++) {
         q->spans.span[k].first = q->n_out;
         for (int32_t i = 0; i < host->n_cpu; i++)
             if (owner[i] >= 0 && role[i] == k)
@@ -105,6 +233,8 @@ static cpubind_problem_code place(planner *p, placing *q)
         owner[i] = cpubind_list_has(q->cpu, q->n, host->cpu[i], &at) ? d : CPUBIND_NONE;
     status = cpubind_place(host, claims->claimant, claims->n_claimant, owner, d, &roles, role,
                            work, &r);
+    if (status == CPUBIND_OK && !cut_roles(p, q, owner, role))
+        return plan_fail_memory(p);
     if (status == CPUBIND_OK)
         list_roles(host, owner, role, q);
     p->arena->used = used;

@@ -254,7 +254,7 @@ static const char *find_fault(const cpubind_goal_request *q)
             (wish->cpus.n < 0 || wish->cpus.n > CPUBIND_MAX_CPUS ||
              (wish->cpus.n > 0 && !wish->cpus.cpu)))
             return "the CPUs of a wish are not there";
-        if (wish->kind == CPUBIND_WISH_ROLE && (uint32_t)wish->role >= CPUBIND_ROLE_COUNT)
+        if (wish->kind == CPUBIND_WISH_ROLE && (uint32_t)wish->role >= CPUBIND_ALL_ROLES)
             return "the role of a wish is no role";
     }
     return NULL;

@@ -162,7 +162,8 @@ class Plan(_Handle):
         return None if device < 0 else device
 
     def cpus(self, device: int, role: str = "pool") -> array:
-        """The CPUs of an NPU, ascending; role: "pool", "irq", "main", "acl" or "release"."""
+        """The CPUs of an NPU, ascending; role: "pool", "irq", "main", "acl",
+        "release" or "transfer"."""
         found = _library.ints(_library.load().cpb_plan_cpus, self._open, device, role.encode())
         if found is None:
             raise KeyError("the plan has no %s of NPU %d" % (role, device))
