@@ -182,7 +182,7 @@ typedef struct cpubind_device_plan {
     cpubind_core_call claims;
 } cpubind_device_plan;
 
-/* How many of the roles, from the first on, a plan has: all, where it was asked for transfer. */
+/* How many of the roles a plan has, from the first on: all, where it is asked for transfer. */
 static inline int32_t cpubind_plan_n_role(const cpubind_device_plan *plan)
 {
     return plan->roles.count[CPUBIND_ROLE_TRANSFER] > 0 ? CPUBIND_ALL_ROLES
