@@ -16,6 +16,7 @@
 #include "../linux/kernel/bytes.h"
 #include "../model/vendor.h"
 #include "../pci/launch_text.h"
+#include "../plan/network.h"
 #include "../plan/plan.h"
 #include "../text/character.h"
 #include "../words/messages.h"
@@ -204,6 +205,7 @@ typedef struct api_options {
     int32_t n_numa_node, n_numa_cpus;
     const char *env[API_MAX_ENV]; /* "NAME=VALUE" */
     int32_t n_env;
+    int wants_network; /* 1: network cards are named, or their interrupts are moved */
     /* service: the files that it reads and writes, and which processes it binds */
     const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */
     const char *only[API_MAX_NAMES], *except[API_MAX_NAMES]; /* patterns of process names */
@@ -426,6 +428,17 @@ cpubind_source api_process_source(api_process_view *view);
 void api_settle_environment(struct api_outer *outer, const api_options *options);
 void api_close_host(api_host *host);
 
+/* The network cards of a host (nics.h). */
+typedef struct api_network {
+    cpubind_facts facts; /* with the bus of the whole host; `problem`: why not */
+    cpubind_problem problem;
+    int is_unread; /* 1: it has cards, and they cannot be read */
+    cpubind_network of;
+    cpubind_arena arena[2]; /* of facts, and of these */
+} api_network;
+
+void api_free_network(api_network *network);
+
 /* A plan, or the problem for which there is none. All zero before the first api_make. */
 typedef struct api_planned {
     cpubind_problem_code code;
@@ -435,6 +448,7 @@ typedef struct api_planned {
     int has_facts;                 /* all facts are known; the plan may be refused */
     cpubind_arena arena;           /* memory of facts and plan; reused by the next api_make */
     const struct api_outer *outer; /* of the host, whose it is: what it warns of; or NULL */
+    api_network *network;          /* what is known of network cards; NULL: nobody has asked */
 } api_planned;
 
 void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out);

@@ -11,6 +11,7 @@
 
 #include "../text/procfs.h"
 #include "device_plan.h"
+#include "nics.h"
 
 /* How often a lock is tried again, every 10 ms. */
 #define LOCK_TRIES 20
@@ -187,6 +188,9 @@ int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_s
         (void)api_check_arch(options, bound); /* whose refusal comes before that of the plan */
     if (status == API_DONE)
         status = api_check_rank(&bound->planned, options, why);
+    if (status == API_DONE && options->wants_network &&
+        !api_read_network(source, &bound->planned.network))
+        status = api_no_room(why);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "../text/slurm_step.h"
 #include "call.h"
 #include "device_plan.h"
+#include "nics.h"
 #include "settings.h"
 
 /* == Hosts ================================================================== */
@@ -403,13 +404,19 @@ int32_t cpb_slurm_rank(const char *env, int32_t local, const char *own, int32_t 
 /* The tables: of the roles, of pools, of the CPUs near each device, and of its home. */
 enum { POOL = CPUBIND_ALL_ROLES, NEAR, HOME, N_TABLE };
 
+/* What is made at the first call that shows it, under the mutex of the source. */
+struct shown {
+    api_out json;
+    api_network *network;
+};
+
 struct cpb_plan {
     call_source *source; /* whose inputs the facts quote */
     call_facts *facts;   /* of the source, whose arrays `planned` borrows; NULL: its own */
     call_options options;
     api_planned planned;
-    int32_t n;     /* devices with a pool */
-    api_out *json; /* made at the first call of cpb_plan_json, under the mutex of `source` */
+    int32_t n; /* devices with a pool */
+    struct shown *shown;
     int32_t *device, *unit; /* by row: the id, and the index in planned.plan.unit */
     int32_t *row[N_TABLE], *cpu[N_TABLE];
 };
@@ -619,8 +626,8 @@ cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **
         return (cpb_plan *)call_fail(error, "usage", API_USAGE, 0, "name a host");
     plan = (cpb_plan *)calloc(1, sizeof *plan);
     if (plan)
-        plan->json = (api_out *)calloc(1, sizeof *plan->json);
-    if (!plan || !plan->json) {
+        plan->shown = (struct shown *)calloc(1, sizeof *plan->shown);
+    if (!plan || !plan->shown) {
         free(plan);
         return (cpb_plan *)call_no_memory(error);
     }
@@ -645,8 +652,11 @@ void cpb_plan_free(cpb_plan *plan)
     }
     free(plan->device);
     free(plan->unit);
-    free(plan->json ? plan->json->text : NULL);
-    free(plan->json);
+    if (plan->shown) {
+        free(plan->shown->json.text);
+        api_free_network(plan->shown->network);
+    }
+    free(plan->shown);
     api_free_planned(&plan->planned);
     call_free_options(&plan->options);
     if (plan->facts) {
@@ -745,12 +755,24 @@ int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figur
                       figure);
 }
 
+/* The plan as it is shown: with the network cards of its host. The mutex is held. Returns 0
+ * without memory. */
+static int show_plan(const cpb_plan *plan, api_planned *out)
+{
+    const int good = api_read_network(&plan->source->host.source, &plan->shown->network);
+    *out = plan->planned;
+    out->network = plan->shown->network;
+    return good;
+}
+
 const char *cpb_plan_json(const cpb_plan *plan)
 {
-    api_out *json = plan->json;
+    api_out *json = &plan->shown->json;
+    api_planned shown;
     cpubind_mutex_lock(plan->source->mutex);
-    if (!json->text || json->is_short) {
-        words_value *value = api_plan_json(&plan->planned, &plan->options.options);
+    json->is_short |= !show_plan(plan, &shown);
+    if (shown.network && (!json->text || json->is_short)) {
+        words_value *value = api_plan_json(&shown, &plan->options.options);
         call_tell_report(value);
         json->len = 0;
         json->is_short = 0;
@@ -864,19 +886,34 @@ int32_t cpb_home_node(cpb_host *host, const char *device, cpb_error **error)
     return near.node;
 }
 
+/* The same for a call that does not hold the mutex; 0 with *error. */
+static int show_locked(const cpb_plan *plan, api_planned *out, cpb_error **error)
+{
+    int good;
+    cpubind_mutex_lock(plan->source->mutex);
+    good = show_plan(plan, out);
+    cpubind_mutex_unlock(plan->source->mutex);
+    if (!good)
+        (void)call_no_memory(error);
+    return good;
+}
+
 char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **error)
 {
     api_options options = plan->options.options;
+    api_planned shown;
     const api_format *row = api_formats;
     api_out text = {0};
     api_text why = {"", 0};
     while (format && row->word && strcmp(row->word, format) != 0)
         row++;
     options.format_word = format;
-    if (format && row->word && row->check && !row->check(&plan->planned, &options, &why))
+    if (!show_locked(plan, &shown, error))
+        return NULL;
+    if (format && row->word && row->check && !row->check(&shown, &options, &why))
         return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);
     if (format && row->word) {
-        row->put(&text, &plan->planned, &options);
+        row->put(&text, &shown, &options);
         return text_of(&text, error);
     }
     api_add(&why, "there is no format \"%s\"; there are", format ? format : "");
@@ -889,6 +926,7 @@ char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **err
 {
     api_options options = plan->options.options;
     words_value *explanation;
+    api_planned shown;
     api_out text = {0};
     api_text why = {"", 0};
     const char *fault = api_check_explain(target ? target : "");
@@ -896,7 +934,9 @@ char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **err
         return (char *)call_fail(error, "usage", API_USAGE, 0,
                                  fault ? fault : "threads are of a binding, not of a plan");
     options.explain = target;
-    if (api_explain_json(&plan->planned, &options, &explanation, &why)) {
+    if (!show_locked(plan, &shown, error))
+        return NULL;
+    if (api_explain_json(&shown, &options, &explanation, &why)) {
         api_put_explanation(&text, &options, explanation);
         return text_of(&text, error);
     }

@@ -42,6 +42,9 @@ typedef struct api_near {
 int api_find_near(const cpubind_source *source, const char *device, api_near *out,
                   api_text *why);
 
+/* "mlx5_0"; where no file tells the name its address. */
+void api_add_nic(api_text *to, const cpubind_host_device *nic);
+
 /* The report of topo. */
 words_value *api_topo(const cpubind_facts *facts, const api_options *options);
 

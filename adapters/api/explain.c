@@ -15,6 +15,7 @@
 #include "../model/vendor.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
+#include "nics.h"
 #include "picture.h"
 
 enum { STEP_COUNT = CPUBIND_STEP_COUNT, WORDS = 4 };
@@ -612,6 +613,18 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
     words_set(e->fact, "pool", words_null());
 }
 
+/* Says which network cards a device has. */
+static void say_network(explanation *e, const cpubind_host_device *device)
+{
+    words_value *nics = api_nics_json(e->planned, device);
+    api_text *words = words_of(e);
+    api_explain_nics(e->planned, device, words);
+    if (words->len > 0)
+        say(e, "%s", words->text);
+    if (nics)
+        words_set(e->fact, "nics", nics);
+}
+
 static void explain_npu(explanation *e, int32_t npu)
 {
     const cpubind_device_plan *plan = e->view.plan;
@@ -626,6 +639,7 @@ static void explain_npu(explanation *e, int32_t npu)
     if (!cpubind_is_listed(n) && row >= 0)
         say_tiles(e, row);
     say_place(e, n);
+    say_network(e, n);
     if (device < 0)
         return;
     say_home(e, device, n);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
+#include "nics.h"
 
 /* The rows of the ranks, in their order: the NPUs in that of the visible devices, then the
  * others; with --rank its row alone. */
@@ -123,6 +123,8 @@ void api_put_launch(api_out *to, cpubind_launch_format format, const api_planned
     }
     if (rank)
         api_put_ranks(to, format, &launch);
+    if (rank && list.n == 1 && format == CPUBIND_LAUNCH_ENV)
+        api_put_network(to, p, api_shown(&p->facts, &p->plan, list.row[0]).device);
     free(rank);
     free(list.row);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api.h"
+#include "nics.h"
 #include "settings.h"
 
 static words_value *nodes_json(const cpubind_facts *facts, const int32_t *cpu, int32_t n)
@@ -69,6 +70,7 @@ static words_value *device_json(const api_planned *p, const api_options *options
     const cpubind_facts *facts = &p->facts;
     const api_row row = api_shown(facts, &p->plan, i);
     api_text why = {"", 0};
+    words_value *nics = api_nics_json(p, row.device);
     words_value *device =
         words_make("name:v number:v rank:i vendor:s product:s pci:v", name_json(&row),
                    words_id(row.number), (int)row.rank,
@@ -96,6 +98,8 @@ static words_value *device_json(const api_planned *p, const api_options *options
         words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, row.cpu, row.n),
                    words_id(row.memory_node), api_quality_json(row.figures, 1),
                    row.problem ? details_json(facts, row.problem, why.text) : words_null()));
+    if (nics)
+        words_set(device, "nics", nics);
     return device;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "../model/vendor.h"
 #include "device_plan.h"
+#include "nics.h"
 #include "settings.h"
 
 /* Prints the CPUs of a role, as in "146 147 148". */
@@ -144,7 +145,7 @@ static words_value *summary_of(const api_planned *p, const api_options *options)
 const words_view api_plan_view[] = {
     {WORDS_TABLE, "devices",
      "device name product +rank +card +chip +phy pci=PCI +node +running size=CPUs irq% main% "
-     "acl% release% transfer% nodes memory_node=memory"},
+     "acl% release% transfer% nodes memory_node=memory network"},
     {WORDS_TABLE, "beside", "process devices +cores size=CPUs cpus=list nodes"},
     {WORDS_BLOCK, "notes", ""},
     {WORDS_BLOCK, "summary", ""},
@@ -162,7 +163,10 @@ static words_value *text_value(const api_planned *p, const api_options *options)
         const api_row row = api_shown(&p->facts, &p->plan, i);
         words_value *device = words_at(words_get(value, "devices"), i);
         words_set(device, "device", words_number(row.id));
+        words_value *network = api_nic_names(p, row.device);
         words_set(device, "size", words_number(row.n));
+        if (network)
+            words_set(device, "network", network);
         if (has_others && !row.device->accelerator.product)
             words_set(device, "product",
                       words_text(cpubind_vendor_word(row.device->accelerator.vendor)));

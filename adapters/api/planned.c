@@ -231,6 +231,8 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out)
 {
     making m = {source, request, out};
+    api_free_network(out->network); /* of the host before */
+    out->network = NULL;
     out->code = cpubind_with_arena(NULL, &out->arena, make_plan, &m);
 }
 
@@ -252,8 +254,18 @@ void api_make_from(const cpubind_facts *facts, const cpubind_request *request, a
     out->code = cpubind_with_arena(NULL, &out->arena, make_from_facts, &m);
 }
 
+void api_free_network(api_network *network)
+{
+    if (network) {
+        free(network->arena[0].base);
+        free(network->arena[1].base);
+    }
+    free(network);
+}
+
 void api_free_planned(api_planned *planned)
 {
+    api_free_network(planned->network);
     free(planned->arena.base);
     memset(planned, 0, sizeof *planned);
 }

@@ -36,13 +36,13 @@ static words_value *bytes_value(const char *bytes, int32_t len)
 static words_value *function_value(const cpubind_facts *f, const cpubind_host_device *function,
                                    const cpubind_host_device *place)
 {
+    const cpubind_source_name name = cpubind_nic_name(function);
     words_value *bridges = words_array();
     for (int32_t i = 0; i < function->n_bridge; i++)
         words_add(bridges, api_pci_json(&f->bridge[function->bridge[i]].pci));
     return words_make("pci:v interface:v vendor_id:v device_id:v class:v numa_node:v node:v "
                       "node_by:s via:v cpus:v bridges:v virtual:b virtual_functions:i",
-                      api_pci_json(&function->pci),
-                      bytes_value(function->interface, function->interface_len),
+                      api_pci_json(&function->pci), bytes_value(name.at, name.len),
                       id_value(function->ids.vendor), id_value(function->ids.device),
                       id_value(function->ids.class_code), words_id(function->numa_node),
                       words_id(place->node), cpubind_node_origin_word(place->origin),

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "api.h"
+#include "nics.h"
 
 /* == What is told of a host ================================================= */
 
@@ -447,6 +447,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
 void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
 {
     api_warn_outer(p->outer, hear, ctx);
+    api_warn_network(p, hear, ctx);
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
         api_text text = {"", 0};
         if (!(p->plan.warnings & CPUBIND_WARNING_BIT(i)))
@@ -486,6 +487,7 @@ words_value *api_warnings_json(const api_planned *planned)
 {
     words_value *warnings = words_array();
     api_warn_outer(planned->outer, api_add_warning, warnings);
+    api_warn_network(planned, api_add_warning, warnings);
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++)
         if (planned->plan.warnings & CPUBIND_WARNING_BIT(i))
             words_add(warnings, warning_json(planned, (cpubind_warning)i));

@@ -31,7 +31,8 @@ typedef enum rule {
                        known: when this user may read what is root's */
     RULE_CLASS,     /* of a network card, a GPU, an accelerator or a PCI bridge */
     RULE_FUNCTION,  /* of a PCI function of either kind */
-    RULE_NAMES /* of a class, and no NPU: a device, of which the name and the number count */
+    RULE_NAMES, /* of a class, and no NPU: a device, of which the name and the number count */
+    RULE_CARD   /* of a class: the same, of a network card */
 } rule;
 
 /* Files whose names fit a pattern (cpubind_input_fits). */
@@ -105,6 +106,8 @@ static const known files[] = {
     {FUNCTION "/class", RULE_CLASS},
     {FUNCTION "/sriov_numvfs", RULE_CLASS},
     {FUNCTION "/secondary_bus_number", RULE_CLASS},
+    {FUNCTION "/infiniband/*", RULE_CARD},
+    {FUNCTION "/net/*", RULE_CARD},
     {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS},
     {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS},
     {"proc/driver/nvidia/capabilities/gpu%/mig/*", RULE_ALWAYS},
@@ -449,6 +452,7 @@ static int is_wanted(const walk *w, rule when)
     case RULE_ROOT:
         return w->may_be_npu;
     case RULE_CLASS:
+    case RULE_CARD:
         return w->is_of_class;
     case RULE_FUNCTION:
         return w->may_be_npu || w->is_of_class;
@@ -464,7 +468,7 @@ static int visit_by_rule(walk *w, rule when)
     cpubind_input listing;
     int32_t slash = w->len;
     int result;
-    if (when == RULE_NAMES)
+    if (when == RULE_NAMES || when == RULE_CARD)
         return visit_name(w);
     if (when == RULE_ROOT)
         return visit_file_of_root(w);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../api/device_plan.h"
+#include "../api/nics.h"
 #include "../linux/source/snapshot_sys.h"
 #include "find_device.h"
 #include "host_call.h"
@@ -124,6 +125,9 @@ static int plan(const api_host *host, api_options *options)
         if (!options->explain)
             status = pools;
     }
+    if (status == API_DONE && planned.has_facts &&
+        !api_read_network(&host->source, &planned.network))
+        status = api_no_room(&why);
     if (is_live)
         cli_progress(options, NULL);
     if (status != API_DONE)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../api/nics.h"
 #include "../host/process_env.h"
 #include "find_device.h"
 #include "run_numa.h"
@@ -40,13 +41,17 @@ typedef struct run_words {
     const int32_t *cpu[CPUBIND_ALL_ROLES + 1];
     int32_t n[CPUBIND_ALL_ROLES + 1];
     int32_t npu, node, threads;
+    const api_planned *planned; /* of network cards; NULL: none is known */
+    const cpubind_host_device *device;
 } run_words;
 
 static run_words words_of_plan(const api_bound *bound)
 {
     const api_row row = api_shown(&bound->planned.facts, &bound->planned.plan, bound->unit);
     run_words words = {.npu = cpubind_is_listed(row.device) ? row.id : bound->unit,
-                       .node = row.memory_node};
+                       .node = row.memory_node,
+                       .planned = &bound->planned,
+                       .device = row.device};
     for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
         words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
     words.cpu[CPUBIND_ALL_ROLES] = row.cpu;
@@ -66,8 +71,40 @@ static run_words words_of_place(const cli_numa_place *place)
     return words;
 }
 
-/* Replaces one word in braces: a role, {pool}, {npu}, {node} or {threads}. Adds its value to
- * `to` and returns the length of the word with its braces; 0 for any other text. */
+#define API_X(name, word) word,
+static const char *const network_words[] = {API_NETWORK_LIST(API_X)};
+#undef API_X
+
+/* Which word of network cards is there in braces; API_NETWORK_COUNT: none is. */
+static api_network_word network_word_at(const char *text)
+{
+    int i = 0;
+    while (i < API_NETWORK_COUNT && !is_braced(text, network_words[i]))
+        i++;
+    return (api_network_word)i;
+}
+
+/* Appends what a word of network cards stands for. Returns 0 where nothing is known. */
+static int add_network(const run_words *words, api_network_word word, api_text *to)
+{
+    return words->planned && api_add_network(to, words->planned, words->device, word) > 0;
+}
+
+/* The first word of network cards in a text that nothing is known for; NULL: there is none. */
+static const char *lacking_word(const run_words *words, const char *text)
+{
+    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+        const api_network_word word = network_word_at(at);
+        api_text names = {"", 0};
+        if (word < API_NETWORK_COUNT && !add_network(words, word, &names))
+            return network_words[word];
+    }
+    return NULL;
+}
+
+/* Replaces one word in braces: a role, {pool}, {npu}, {node}, {threads}, or one of network
+ * cards. Adds its value to `to` and returns the length of the word with its braces; 0 for any
+ * other text. */
 static size_t expand(const run_words *words, const char *text, api_text *to)
 {
     const struct {
@@ -88,7 +125,10 @@ static size_t expand(const run_words *words, const char *text, api_text *to)
         api_add(to, "%d", (int)numbers[i].number);
         return strlen(numbers[i].word) + 2;
     }
-    return 0;
+    if (network_word_at(text) == API_NETWORK_COUNT)
+        return 0;
+    (void)add_network(words, network_word_at(text), to);
+    return strlen(network_words[network_word_at(text)]) + 2;
 }
 
 /* Sets one variable: NAME=VALUE, with the words in braces replaced if there is a plan. */
@@ -117,7 +157,10 @@ static int set_variable(const run_words *words, const char *text)
 }
 
 /* The words in braces that are no roles. */
-static const char *const other_words[] = {"pool", "npu", "node", "threads"};
+#define API_X(name, word) word,
+static const char *const other_words[] = {"pool", "npu", "node", "threads",
+                                          API_NETWORK_LIST(API_X)};
+#undef API_X
 
 /* Refuses a word in braces that is none, but is like one: "{thread}". */
 static int check_words(const api_options *options, const char *text)
@@ -157,6 +200,15 @@ static int needs_plan(const char *text)
     return 0;
 }
 
+/* Whether a value has a word of network cards. */
+static int names_network(const char *text)
+{
+    const char *at = strchr(text, '{');
+    while (at && network_word_at(at) == API_NETWORK_COUNT)
+        at = strchr(at + 1, '{');
+    return at != NULL;
+}
+
 /* Sets the variables of --env; without words those that need none. */
 static int set_environment(const api_options *options, const run_words *words)
 {
@@ -164,6 +216,12 @@ static int set_environment(const api_options *options, const run_words *words)
         if (!words && needs_plan(options->env[i]))
             fprintf(stderr, "cpubind: warning: --env %.80s: not set, it needs a plan\n",
                     options->env[i]);
+        else if (words && lacking_word(words, options->env[i]))
+            fprintf(
+                stderr,
+                "cpubind: warning: --env %.80s: not set, no name is known for {%s}; cpubind "
+                "topo --nics shows the network cards\n",
+                options->env[i], lacking_word(words, options->env[i]));
         else if (!set_variable(words, options->env[i])) {
             api_text why = {"", 0};
             api_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
@@ -353,6 +411,8 @@ int cli_run(int argc, char **argv)
     for (int32_t i = 0; i < options.n_env; i++)
         if (check_words(&options, options.env[i]) != API_DONE)
             return CLI_RUN_FAILED;
+    for (int32_t i = 0; i < options.n_env; i++)
+        options.wants_network |= names_network(options.env[i]);
     if (!options.has_memory)
         options.memory = options.tree ? CPUBIND_MEMORY_MIGRATE : CPUBIND_MEMORY_PREFER;
     status = options.tree ? run_tree(&options, &bound) : run(&options, &bound);

@@ -45,6 +45,7 @@ static words_value *names_of(const cpubind_host_device *device)
 static words_value *kind_of(const cpubind_host_device *device)
 {
     const cpubind_accelerator *row = &device->accelerator;
+    const cpubind_source_name name = cpubind_nic_name(device);
     api_text text = {"", 0};
     if (row->vendor == CPUBIND_VENDOR_ASCEND)
         api_add(&text, "Ascend %s", row->product);
@@ -52,8 +53,8 @@ static words_value *kind_of(const cpubind_host_device *device)
         api_add(&text, "%s", row->product);
     else if (device->model)
         api_add(&text, "%.*s", (int)device->model_len, device->model);
-    else if (device->interface)
-        api_add(&text, "%.*s", (int)device->interface_len, device->interface);
+    else if (name.at)
+        api_add(&text, "%.*s", (int)name.len, name.at);
     else if (device->ids.vendor >= 0 && device->ids.device >= 0)
         api_add(&text, "%04x:%04x", (unsigned)device->ids.vendor, (unsigned)device->ids.device);
     else
@@ -69,10 +70,7 @@ static words_value *nearest_of(const cpubind_facts *f, int32_t i, const char *na
     const int32_t best = near[cpubind_facts_nearest_nic(f, i)];
     for (int32_t k = 0; k < f->n_nic; k++) {
         api_text card = {"", 0};
-        if (f->nic[k].interface)
-            api_add(&card, "%.*s", (int)f->nic[k].interface_len, f->nic[k].interface);
-        else
-            api_add_pci(&card, &f->nic[k].pci);
+        api_add_nic(&card, &f->nic[k]);
         if (near[k] == best)
             words_add(cards, words_text(card.text));
     }

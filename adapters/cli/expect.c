@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../api/device_plan.h"
+#include "../api/nics.h"
 #include "../api/settings.h"
 #include "output.h"
 
@@ -196,6 +197,8 @@ words_value *cli_make_expectation(const words_value *args, const cpubind_source 
         status = api_check_rank(planned, options, why);
     if (status == API_DONE)
         status = api_check_pools(planned, options, why);
+    if (status == API_DONE && !api_read_network(source, &planned->network))
+        status = api_no_room(why);
     if (status == API_DONE)
         return words_make("args:V exit:i plan:v", args, API_DONE,
                           expected_plan(api_plan_json(planned, options)));

@@ -315,6 +315,12 @@ enum {
     CPUBIND_FUNCTION_DEVICES = 2 /* most NPUs of one PCI function: 300I Duo */
 };
 
+/* A name that the source has; at NULL: it is not known. */
+typedef struct cpubind_source_name {
+    const char *at;
+    int32_t len;
+} cpubind_source_name;
+
 /* A device of the host: a function of the bus, or one that inputs of its vendor list beside it,
  * since a function may have several. A number that is not known is -1. Texts belong to the
  * source. */
@@ -326,12 +332,9 @@ typedef struct cpubind_host_device {
     int32_t model_len;
     const char *uuid; /* by the driver, "GPU-..."; NULL: not known */
     int32_t uuid_len;
-    const char
-        *interface; /* of a network card: "mlx5_0", else "eth0"; NULL: not known. A capture
-                              does not keep it */
-    int32_t interface_len;
-    int32_t is_virtual;  /* 1: a virtual function (SR-IOV) ... */
-    int32_t parent;      /* ... of this row of facts->bus; -1: not known */
+    cpubind_source_name rdma, netdev; /* of a network card: "mlx5_0"; "eth0" */
+    int32_t is_virtual;               /* 1: a virtual function (SR-IOV) ... */
+    int32_t parent;                   /* ... of this row of facts->bus; -1: not known */
     int32_t is_part;     /* 1: a part of its card: a virtual function, a MIG instance ... */
     int32_t part;        /* ... which of the n_part of its card */
     int32_t n_part;      /* parts that it has: virtual functions on the bus, or listed ones */
@@ -548,6 +551,9 @@ int32_t cpubind_facts_device(const cpubind_facts *facts, int32_t row);
  * wants_nics has read. */
 cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a,
                                      const cpubind_host_device *b);
+
+/* "mlx5_0" of a network card, else "eth0". */
+cpubind_source_name cpubind_nic_name(const cpubind_host_device *nic);
 
 /* The network card that is nearest to a row of the bus, the first of several: an index in
  * facts->nic; -1: there is none. */

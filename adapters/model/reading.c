@@ -63,26 +63,37 @@ static cpubind_problem_code list_functions(facts_reader *r)
 
 /* == More of a device ======================================================= */
 
-/* Takes the first name in a folder of a network card: infiniband before net. */
-static cpubind_problem_code read_interface(facts_reader *r, cpubind_host_device *function)
+/* Takes the first name in a folder of a network card. */
+static cpubind_problem_code read_name(facts_reader *r, const cpubind_pci_address *pci,
+                                      const char *folder, cpubind_source_name *out)
 {
-    static const char *const folders[] = {"infiniband", "net"};
+    const char *path = facts_function_path(r, pci, folder);
+    cpubind_input listing;
+    cpubind_problem_code code;
+    cpubind_piece part;
+    int32_t at = 0;
+    if (!path)
+        return facts_fail_memory(r);
+    listing = r->source->list(r->source->ctx, path);
+    code = facts_judge(r, path, listing);
+    if (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &part))
+        *out = (cpubind_source_name){listing.data + part.at, part.len};
+    return code;
+}
+
+static cpubind_problem_code read_names(facts_reader *r, cpubind_host_device *function)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     if (function->ids.class_code >> 8 != CPUBIND_CLASS_NETWORK)
-        return CPUBIND_PROBLEM_NONE;
-    for (int i = 0; i < 2 && !function->interface; i++) {
-        const char *name = facts_function_path(r, &function->pci, folders[i]);
-        cpubind_input listing;
-        cpubind_piece part;
-        int32_t at = 0;
-        if (!name)
-            return facts_fail_memory(r);
-        listing = r->source->list(r->source->ctx, name);
-        if (facts_next_name(listing, &at, &part)) {
-            function->interface = listing.data + part.at;
-            function->interface_len = part.len;
-        }
-    }
-    return CPUBIND_PROBLEM_NONE;
+        return code;
+    code = read_name(r, &function->pci, "infiniband", &function->rdma);
+    return code == CPUBIND_PROBLEM_NONE ? read_name(r, &function->pci, "net", &function->netdev)
+                                        : code;
+}
+
+cpubind_source_name cpubind_nic_name(const cpubind_host_device *nic)
+{
+    return nic->rdma.at ? nic->rdma : nic->netdev;
 }
 
 /* == How near two functions are ============================================= */
@@ -156,7 +167,7 @@ static cpubind_problem_code find_bridges(facts_reader *r, cpubind_host_device *f
 static cpubind_problem_code read_functions(facts_reader *r)
 {
     static cpubind_problem_code (*const steps[])(facts_reader *, cpubind_host_device *) = {
-        cpubind_priv_read_near, count_virtual, read_driver, read_interface, find_bridges};
+        cpubind_priv_read_near, count_virtual, read_driver, read_names, find_bridges};
     const cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < f->n_bus + f->n_nic && code == CPUBIND_PROBLEM_NONE; i++) {

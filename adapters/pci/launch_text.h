@@ -34,7 +34,7 @@ extern "C" {
     X(SYSTEMD, "systemd", "a drop-in: AllowedCPUs= and NUMAMask=")                             \
     X(SLURM, "slurm", "srun: --cpu-bind=mask_cpu:, --mem-bind")                                \
     X(SLURM_LDOM, "slurm-ldom", "srun: --cpu-bind=map_ldom")                                   \
-    X(ENV, "env", "variables of vLLM, SGLang and OpenMP")
+    X(ENV, "env", "variables of vLLM, SGLang, OpenMP and RDMA")
 
 typedef enum cpubind_launch_format {
 #define CPUBIND_X(name, word, what) CPUBIND_LAUNCH_##name,

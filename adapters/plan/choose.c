@@ -51,10 +51,9 @@ static int is_one_socket(const cpubind_facts *f, int32_t a, int32_t b)
                : host->distance && host->distance[i * f->n_node + k] < CPUBIND_FAR_DISTANCE;
 }
 
-static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
+cpubind_together cpubind_together_of(const cpubind_facts *facts, const cpubind_host_device *one,
+                                     const cpubind_host_device *other)
 {
-    const cpubind_host_device *one = &c->facts->bus[c->device[a].row];
-    const cpubind_host_device *other = &c->facts->bus[c->device[b].row];
     if (one == other)
         return CPUBIND_TOGETHER_SWITCH;
     switch (cpubind_nearness_of(one, other)) {
@@ -67,11 +66,17 @@ static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
     case CPUBIND_NEARNESS_NODE:
         return CPUBIND_TOGETHER_NODE;
     case CPUBIND_NEARNESS_SYS:
-        return is_one_socket(c->facts, one->node, other->node) ? CPUBIND_TOGETHER_SOCKET
-                                                               : CPUBIND_TOGETHER_HOST;
+        return is_one_socket(facts, one->node, other->node) ? CPUBIND_TOGETHER_SOCKET
+                                                            : CPUBIND_TOGETHER_HOST;
     default:
         return CPUBIND_TOGETHER_UNKNOWN;
     }
+}
+
+static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
+{
+    const cpubind_host_device *bus = c->facts->bus;
+    return cpubind_together_of(c->facts, &bus[c->device[a].row], &bus[c->device[b].row]);
 }
 
 /* How near the nearest network card of a device is. */

@@ -28,6 +28,10 @@ typedef enum cpubind_together {
 /* "switch". Static storage. */
 const char *cpubind_together_word(cpubind_together together);
 
+/* How near two devices are, or a device and a network card, of a request with wants_nics. */
+cpubind_together cpubind_together_of(const cpubind_facts *facts, const cpubind_host_device *one,
+                                     const cpubind_host_device *other);
+
 /* What a process may ask for: a device, or one of those that its function has. */
 typedef struct cpubind_chosen {
     int32_t row;    /* of facts->bus */

@@ -129,7 +129,7 @@ static void say_function(said *s, const cpubind_facts *facts, const cpubind_host
         say(s, "; memory on node %d", f->memory_node);
     say_text(s, "model", f->model, f->model_len);
     say_text(s, "uuid", f->uuid, f->uuid_len);
-    say_text(s, "interface", f->interface, f->interface_len);
+    say_text(s, "interface", cpubind_nic_name(f).at, cpubind_nic_name(f).len);
     if (f->is_virtual)
         say(s, "; virtual");
     if (f->n_virtual)

@@ -21,20 +21,20 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3617    1700
-adapters/model          3662    1400
-adapters/ascend         5790    2500
+adapters/model          3674    1400
+adapters/ascend         5792    2500
 adapters/pci            1360    1300
-adapters/plan           3407    1200
+adapters/plan           3533    1200
 adapters/linux         12753    9500
 adapters/host           4440    3300
 adapters/service        1818    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1666    5600
-adapters/api            9148    1000
+adapters/api            9502    1000
 adapters/doctor         2952    2000
 adapters/measure        2009    1700
-adapters/cli           13049    7500
+adapters/cli           13104    7500
 adapters/nri            1198    1000
 adapters/slurm           261     260
 adapters/python          706     700
