@@ -72,9 +72,9 @@ check "run --env sets variables" sets_what_is_asked
 
 names_cards() {
     # shellcheck disable=SC2016
-    says 0 "mlx5_0 mlx5_0:1 mlx5_0,mlx5_1,mlx5_2 ens1f0np0" run --device gpu0 --or-unbound \
-        --root fixtures/hosts/gpu-network-4l40s.host --env 'L={nic} {port} {nics} {netdev}' \
-        -- sh -c 'echo "$L"' &&
+    (host="--fixture gpu-network-4l40s --allowed 0-63" &&
+        says 0 "mlx5_0 mlx5_0:1 mlx5_0,mlx5_1,mlx5_2 ens1f0np0" run --device gpu0 --or-unbound \
+            --env 'L={nic} {port} {nics} {netdev}' -- sh -c 'echo "$L"') &&
         says 0 "none" run --device npu0 --env 'L={nic}' -- sh -c 'echo "${L-none}"' &&
         said "no name is known for {nic}"
 }
