@@ -156,9 +156,12 @@ static words_value *beside_json(const api_planned *p)
         const cpubind_beside *one = &p->plan.beside[i];
         words_value *devices = words_array();
         api_text process = {"", 0};
-        for (int32_t d = one->first; d < one->first + one->n_served; d++) {
+        for (int32_t d = 0; d < p->plan.n_candidate; d++) {
+            const cpubind_candidate *served = &p->plan.candidate[d];
             char name[CPUBIND_DEVICE_NAME_SIZE];
-            cpubind_function_name(cpubind_candidate_is(&p->facts, &p->plan.candidate[d]), name);
+            if (served->slot < one->first || served->slot >= one->first + one->n_served)
+                continue;
+            cpubind_function_name(cpubind_candidate_is(&p->facts, served), name);
             words_add(devices, words_text(name));
         }
         api_add(&process, "%s %d", cpubind_beside_word(one->kind), (int)one->number);

@@ -71,7 +71,7 @@ static void move_to_kept(host_call *c)
     const cpubind_device_plan *plan = &cpubind_host_bind_plan(c->host)->plan;
     if (plan->n_kept > 0)
         (void)cpubind_move_self(plan->kept, plan->n_kept);
-    else if (!c->options->quiet)
+    else if (!c->options->quiet && c->options->request.engine.engine == CPUBIND_ENGINE_NONE)
         fputs("cpubind: no CPUs are kept for the processes that use no device: they may run on "
               "all allowed CPUs; --keep 2 keeps two of each node\n",
               stderr);

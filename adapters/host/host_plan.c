@@ -444,7 +444,8 @@ static int is_of_its_device(const cpubind_host_bind *h, const host_entry *e,
     const cpubind_device_plan *plan = &h->plan.plan;
     const int32_t row = e->serves < 0 ? -1 : cpubind_host_plan_row(h, e->serves);
     const int32_t candidate = row < 0 ? -1 : plan->of_device[plan->want[row]];
-    return candidate >= one->first && candidate < one->first + one->n_served;
+    return candidate >= 0 && plan->candidate[candidate].slot >= one->first &&
+           plan->candidate[candidate].slot < one->first + one->n_served;
 }
 
 /* The process of the plan that an other is, by its place there; -1: none. Of several engine

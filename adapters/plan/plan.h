@@ -19,7 +19,7 @@ typedef struct cpubind_candidate {
     int32_t function; /* row of facts->bus, or -1: not known */
     int32_t phy;      /* -1: not known */
     int32_t node;     /* of the CPUs near it; -1: not known */
-    int32_t slot;     /* slices: its number, below n_slot of the plan */
+    int32_t slot;     /* its place among all devices, below n_slot of the plan */
     cpubind_list near_cpus;
 } cpubind_candidate;
 
@@ -77,7 +77,7 @@ typedef enum cpubind_beside_kind {
 typedef struct cpubind_beside {
     cpubind_beside_kind kind;
     int32_t number;          /* of its kind, from 0 */
-    int32_t first, n_served; /* the candidates that it serves: from `first` on */
+    int32_t first, n_served; /* the slots that it serves: from `first` on */
     int32_t n_core, n_has;   /* cores that it needs; whole ones that it has */
     const int32_t *cpu;      /* ascending */
     int32_t n_cpu;

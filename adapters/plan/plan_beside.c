@@ -3,7 +3,7 @@
  *
  * Pure: no I/O, no malloc. They claim CPUs of the same call of the core as the devices, so that
  * all processes of the host come to the same cores. Which devices they serve is told by the
- * order of the candidates, those that this process cannot see too. CPU workers have whole cores
+ * order of the slots, those of devices that this process cannot see too. CPU workers have whole cores
  * of their nodes, of all online CPUs, and devices what these leave.
  */
 #include "plan_parts.h"
@@ -29,7 +29,7 @@ typedef struct engine_shape {
 static engine_shape shape_of(const planner *p)
 {
     const cpubind_engine_request *asked = &p->request->engine;
-    const int32_t n = p->out->n_candidate;
+    const int32_t n = p->out->n_slot;
     engine_shape s = {.kind = cpubind_engine_of(asked->engine), .dp = 1, .tp = asked->tp};
     int32_t n_core;
     if (asked->dp > 0)
@@ -67,7 +67,7 @@ cpubind_problem_code cpubind_priv_list_beside(planner *p)
 {
     const cpubind_engine_kind *kind = cpubind_engine_of(p->request->engine.engine);
     engine_shape s;
-    if (p->request->engine.engine == CPUBIND_ENGINE_NONE || p->out->n_candidate == 0)
+    if (p->request->engine.engine == CPUBIND_ENGINE_NONE || p->out->n_slot == 0)
         return reserve_rows(p, 0);
     if (p->policy.rule != CPUBIND_RULE_TURNS)
         return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST,
@@ -108,7 +108,7 @@ static int join(planner *p, const cpubind_beside *one, int is_home, cpubind_list
     for (int32_t i = 0; cpu && i < claims->host.n_cpu; i++) {
         int is_in = 0;
         for (int32_t d = one->first; d < one->first + one->n_served && !is_in; d++) {
-            const cpubind_device *device = &claims->claimant[claims->of[d]];
+            const cpubind_device *device = &claims->claimant[d];
             const cpubind_list *list = is_home ? &device->home : &device->allowed;
             int32_t at = 0;
             is_in = cpubind_list_has(list->cpu, list->n, claims->host.cpu[i], &at);
@@ -140,7 +140,7 @@ cpubind_problem_code cpubind_priv_claim_beside(planner *p)
             return plan_fail_memory(p);
         claimant->is_anywhere = claimant->home.n == 0;
         for (int32_t d = one->first; d < one->first + one->n_served; d++)
-            claimant->is_hidden &= claims->claimant[claims->of[d]].is_hidden;
+            claimant->is_hidden &= claims->claimant[d].is_hidden;
     }
     return CPUBIND_PROBLEM_NONE;
 }

@@ -32,8 +32,9 @@ typedef struct shared_options {
     int32_t has_type; /* device-type */
     int32_t total;    /* total */
     cpubind_rules rules;
-    int32_t keep_each, keep;   /* --keep N; --keep CPU, or -1 */
-    int32_t n_process;         /* processes of each NPU */
+    int32_t keep_each, keep; /* --keep N; --keep CPU, or -1 */
+    int32_t n_process;       /* processes of each NPU */
+    cpubind_engine_request engine;
     uint8_t parts[HOST_NODES]; /* of the nodes, which CPUs a view gets */
 } shared_options;
 
@@ -46,7 +47,7 @@ static shared_options draw_shared(draws *d, const random_host *h)
                                        CPUBIND_OVERLAP_RESOLVE, CPUBIND_OVERLAP_KEEP,
                                        CPUBIND_OVERLAP_KEEP,    CPUBIND_OVERLAP_REFUSE};
     shared_options o;
-    int32_t strategy, kept, processes;
+    int32_t strategy, kept, processes, engine;
     memset(&o, 0, sizeof o);
     o.cpuset = (cpuset_kind)draw(d, CPUSET_KINDS);
     o.scope = (cpubind_scope)scopes[draw(d, 4)];
@@ -73,6 +74,10 @@ static shared_options draw_shared(draws *d, const random_host *h)
     o.keep = kept % 8 == 6 ? bits_next(&h->online, kept) : -1;
     processes = draw(d, 6);
     o.n_process = processes < 3 ? 0 : processes - 2;
+    engine = draw(d, 256);
+    if (o.rules == CPUBIND_RULES_NEAR && h->type != CPUBIND_TYPE_950 && engine % 4 == 3)
+        o.engine = (cpubind_engine_request){
+            .engine = 1 + engine / 4 % 3, .tp = engine / 16 % 4, .dp = engine / 64};
     return o;
 }
 
@@ -274,6 +279,7 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     q->n_keep = o->keep >= 0;
     q->keep = o->keep >= 0 ? v->kept : NULL;
     q->n_process = o->n_process;
+    q->engine = o->engine;
     q->process = draw(d, 256) % (o->n_process > 1 ? o->n_process : 1);
 }
 

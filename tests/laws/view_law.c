@@ -109,6 +109,19 @@ static void take_roles(const cpubind_device_plan *plan, int32_t row, int32_t phy
                    plan->memory_node[row], phy);
 }
 
+/* Takes the CPUs of the engine; none of them is in a pool, or of two of its processes. */
+static void take_beside(const cpubind_device_plan *plan, cpu_bits *all, view_plan *out)
+{
+    for (int32_t i = 0; i < plan->n_beside; i++)
+        for (int32_t k = 0; k < plan->beside[i].n_cpu; k++) {
+            const int32_t cpu = plan->beside[i].cpu[k];
+            if (bits_has(all, cpu))
+                break_plan(out, "a CPU of the engine is another's, too (CPU, process)", cpu, i);
+            bits_add(all, cpu);
+            bits_add(&out->beside, cpu);
+        }
+}
+
 /* Takes the CPUs that are kept for the host; none of them is in a pool. */
 static void take_kept(const cpubind_device_plan *plan, view_plan *out)
 {
@@ -172,6 +185,7 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
         take_pool(v, plan, row, device, &all, out);
         take_roles(plan, row, device, out);
     }
+    take_beside(plan, &all, out);
     take_kept(plan, out);
     out->rank_phy = -1;
     if (plan->rank_row >= 0 && plan->rank_row < plan->n_want) {
@@ -305,7 +319,8 @@ static int32_t is_fair(const host_view *v)
     cpu_bits cpus = v->allowed;
     int32_t n_device = h->n_npu;
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
-        q->overlap == CPUBIND_OVERLAP_REFUSE || (q->device && v->has_visible))
+        q->overlap == CPUBIND_OVERLAP_REFUSE || q->engine.engine ||
+        (q->device && v->has_visible))
         return 0;
     if (v->n_npu == 0 && (v->gpu_kind || v->gpu_files != ~0u || v->hides_files ||
                           (h->n_npu > 0 && (!has_whole_bus(h) || v->masks_interrupts ||
@@ -381,6 +396,11 @@ static int32_t compare_pools(const view_plan *a, const view_plan *b, int64_t *eq
                 (void)snprintf(text, LAW_TEXT / 2, "phy %d and phy %d share CPUs", i, k);
                 return 0;
             }
+        }
+        if ((a->has_pool >> i & 1u && bits_count_both(&a->pool[i], &b->beside) > 0) ||
+            (b->has_pool >> i & 1u && bits_count_both(&b->pool[i], &a->beside) > 0)) {
+            (void)snprintf(text, LAW_TEXT / 2, "phy %d and the engine share CPUs", i);
+            return 0;
         }
     }
     return 1;
