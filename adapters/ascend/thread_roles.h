@@ -34,18 +34,6 @@ extern "C" {
     /* hicann/runtime; the affinity tool of openEuler keeps it from main threads, too */       \
     X("RT_RECYCLE*", THREAD, RELEASE, 0, 0, "CANN",                                            \
       "frees the resources of finished tasks in the runtime, as release_thread does")          \
-    /* vllm-ascend kv_transfer, vLLM mooncake/store. Python gives its names to the kernel      \
-     * since 3.14 */                                                                           \
-    X("KVCache*", THREAD, MAIN, 0, 0, "vllm-ascend, vLLM",                                     \
-      "copies KV caches: it needs many CPUs near their memory, and none of the single ones")   \
-    X("KVTransfer*", THREAD, MAIN, 0, 0, "vllm-ascend", "copies KV caches, as KVCache* does")  \
-    /* names of thread pools in vLLM, SGLang and connectors for Mooncake and LMCache */        \
-    X("mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")       \
-    X("Mooncake*", THREAD, MAIN, 0, 0, "Mooncake", "copies KV caches, as KVCache* does")       \
-    X("lmcache*", THREAD, MAIN, 0, 0, "LMCache", "copies KV caches, as KVCache* does")         \
-    /* by the names of the products: their sources name no threads yet */                      \
-    X("memcache*", THREAD, MAIN, 0, 0, "MemCache", "copies KV caches, as KVCache* does")       \
-    X("hixl*", THREAD, MAIN, 0, 0, "HIXL", "copies KV caches, as KVCache* does")               \
     /* hicann/driver trs_hw_sqcq.c, with both work queues; the affinity tools of openEuler     \
      * and msprof bind the first two */                                                        \
     X("dev" CPUBIND_DEVICE_MARK "_sq_task", KERNEL, IRQ, 0, 0, "driver",                       \

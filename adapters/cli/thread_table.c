@@ -74,6 +74,9 @@ int cli_print_threads(const api_options *options)
     if (!options->json)
         words_add(rows, words_make("name:s what:s belongs_on:s", "*", "thread",
                                    cpubind_role_name(CPUBIND_ROLE_MAIN)));
+    if (options->request.transfer == 0)
+        words_add(notes, words_text("Threads of transfer are main threads here: the setting "
+                                    "transfer gives them CPUs."));
     report = words_make("cpubind:s explain:{threads:s rows:v}", CPUBIND_VERSION,
                         cpubind_threads_word(options->threads), rows);
     if (!options->json && !options->quiet)

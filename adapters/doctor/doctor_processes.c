@@ -176,7 +176,7 @@ static int32_t read_mask(doctor *d, const char *input, cpubind_input *answer)
 
 /* Whether a thread has CPUs apart from those of the main threads: several of these may be on
  * one CPU. */
-static int is_role_thread(cpubind_input status)
+static int is_role_thread(const doctor *d, cpubind_input status)
 {
     const cpubind_piece field = doctor_field(status, "Name");
     const cpubind_thread_role *role;
@@ -184,7 +184,8 @@ static int is_role_thread(cpubind_input status)
     for (int32_t i = 0; i < field.len && i < 15; i++)
         name[i] = status.data[field.at + i];
     role = cpubind_thread_role_of(name, CPUBIND_THREADS_PRODUCT);
-    return role && role->role != CPUBIND_ROLE_MAIN;
+    return role && role->role != CPUBIND_ROLE_MAIN &&
+           role->role < (d->plan ? cpubind_plan_n_role(d->plan) : CPUBIND_ROLE_COUNT);
 }
 
 /* Whether a thread has a name of DPDK's; its start leaves the thread that calls it on the first
@@ -213,7 +214,7 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
         const int32_t n = read_mask(d, input.text, &status);
         m->n_thread += n >= 0;
         m->has_dpdk |= n >= 0 && is_of_dpdk(status);
-        if (n != 1 || is_role_thread(status))
+        if (n != 1 || is_role_thread(d, status))
             continue;
         m->count[d->cpu[0]]++;
         if (m->cpu < 0 || m->count[d->cpu[0]] >= m->count[m->cpu]) {
@@ -246,7 +247,7 @@ static void widen_threads(doctor *d, const doctor_worker *w, const masks *m,
         doctor_text input = {.len = 0};
         doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
         if (read_mask(d, input.text, &status) != 1 || d->cpu[0] != m->cpu ||
-            is_role_thread(status))
+            is_role_thread(d, status))
             continue;
         change[f->n_change++] = (cpubind_change){.kind = CPUBIND_CHANGE_THREAD,
                                                  .value = doctor_keep(d, value.text),

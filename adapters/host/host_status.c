@@ -58,10 +58,14 @@ static cpubind_place_kind worse(cpubind_place_kind a, cpubind_place_kind b)
 
 /* == Threads ================================================================ */
 
+/* The role of a thread; where pools have no CPUs for transfer, such a thread is a main one. */
 static cpubind_role role_of(const look *l, const char *name)
 {
-    const cpubind_thread_role *role = cpubind_thread_role_of(name, l->h->options.threads);
-    return role ? role->role : CPUBIND_ROLE_MAIN;
+    const cpubind_host_options *options = &l->h->options;
+    const cpubind_thread_role *role = cpubind_thread_role_of(name, options->threads);
+    const int is_main =
+        !role || (role->role == CPUBIND_ROLE_TRANSFER && options->request.transfer == 0);
+    return is_main ? CPUBIND_ROLE_MAIN : role->role;
 }
 
 /* Whether a list of CPUs as text has all of these. */

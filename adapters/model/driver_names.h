@@ -53,8 +53,10 @@ typedef struct cpubind_thread_role {
     const char *why;   /* a sentence without its subject and its full stop */
 } cpubind_thread_role;
 
-/* The rows in their order; NULL: there are no more. Static storage. */
+/* The rows in their order, those of each vendor, then those of threads that move data, which
+ * any vendor's device may have; these alone. NULL: there are no more. Static storage. */
 const cpubind_thread_role *cpubind_thread_role_at(int32_t place);
+const cpubind_thread_role *cpubind_thread_mover_at(int32_t place);
 
 /* The row of a thread of a worker by its name, which ends with NUL; NULL: a main thread. */
 const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_threads threads);

@@ -190,23 +190,33 @@ static int32_t is_wanted(const maker *m, const cpubind_thread_role *row)
            m->its.roles.span[row->role].count > 0;
 }
 
-/* The rules of the caller, then those of the table. A row of main needs none. */
+/* The rule of a row of a table. A row of main needs none. */
+static void add_row(maker *m, const cpubind_thread_role *row)
+{
+    if (row->named == CPUBIND_NAMED_THREAD && row->role != CPUBIND_ROLE_MAIN &&
+        is_wanted(m, row))
+        add_rule(m, row->pattern, cpubind_goal_cpus_of_role(&m->its, row->role), 0);
+}
+
+/* The rules of the caller, then those of the tables. */
 static cpubind_problem_code make_rules(maker *m)
 {
     const cpubind_goal_request *q = m->request;
+    const cpubind_thread_role *row;
+    int32_t n_mover = 0;
+    while (cpubind_thread_mover_at(n_mover))
+        n_mover++;
     m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(
-        m->r.arena, q->n_wish + m->vendor->n_thread, sizeof *m->out->rule);
+        m->r.arena, q->n_wish + m->vendor->n_thread + n_mover, sizeof *m->out->rule);
     if (!m->out->rule)
         return facts_fail_memory(&m->r);
     for (int32_t i = 0; i < q->n_wish; i++)
         add_rule(m, q->wish[i].name, cpus_of_wish(m, &q->wish[i]),
                  q->wish[i].kind == CPUBIND_WISH_LEAVE);
-    for (int32_t i = 0; i < m->vendor->n_thread; i++) {
-        const cpubind_thread_role *row = &m->vendor->thread[i];
-        if (row->named == CPUBIND_NAMED_THREAD && row->role != CPUBIND_ROLE_MAIN &&
-            is_wanted(m, row))
-            add_rule(m, row->pattern, cpubind_goal_cpus_of_role(&m->its, row->role), 0);
-    }
+    for (int32_t i = 0; i < m->vendor->n_thread; i++)
+        add_row(m, &m->vendor->thread[i]);
+    for (int32_t i = 0; (row = cpubind_thread_mover_at(i)) != NULL; i++)
+        add_row(m, row);
     return CPUBIND_PROBLEM_NONE;
 }
 
