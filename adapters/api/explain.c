@@ -539,6 +539,10 @@ static void say_role_rule(explanation *e, const part *p)
                   "are two, with their siblings if 8 CPUs are left for the main threads"
                 : "The first CPUs of the pool serve the interrupts, the last but one runs the "
                   "ACL thread, and the last one the release thread");
+    if (!e->has_role_rule && !is_main && e->view.facts->kind_of &&
+        e->view.plan->rules == CPUBIND_RULES_NEAR)
+        say(e, "Where cores of several kinds are near the device, the ACL and the release "
+               "thread run on those of the fastest");
     if (!e->has_role_rule && has_transfer)
         say(e, "transfer is cut off the last CPUs of main, near the device where there are "
                "some, core by core; it has the rest of its last core if 8 CPUs are left for "

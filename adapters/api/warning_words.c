@@ -383,7 +383,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
         ("CPUs @: what of a core lies on one node counts as a core; of a virtual machine, the "
          "threads of the hypervisor do not fit its NUMA cells"),
     [CPUBIND_WARNING_CORE_KINDS] =
-        ("the cores of this host are of different kinds (cpu_capacity, "
+        ("the cores of this host are of different kinds (cpu_capacity, base_frequency, "
          "sys/devices/cpu_core/cpus), and of the fastest the pools have @; where all workers "
          "wait for the slowest one, leave the slower cores out with -o exclude=LIST, alike for "
          "all workers of the host"),

@@ -86,6 +86,7 @@ static const known files[] = {
     {CPU "cpu%/cpu_capacity", RULE_ALWAYS},
     {CPU "cpu%/cache/index3/shared_cpu_list", RULE_ALWAYS},
     {CPU "cpu%/cache/index2/shared_cpu_list", RULE_ELSE},
+    {CPU "cpu%/cpufreq/base_frequency", RULE_ALWAYS},
     {CPU "cpu%/cpufreq/scaling_governor", RULE_ALWAYS},
     {CPU "cpuidle/current_driver", RULE_ALWAYS},
     {CPU "cpu%/cpuidle/state%/name", RULE_ALWAYS},

@@ -12,7 +12,8 @@
  *   smt/active            lists              -            refused             lists
  *   shared_cpu_list       no word            its own      refused             refused
  *   cpu_core/cpus         cpu_capacity       -            refused             -
- *   cpu_capacity          no word            no word      refused             -
+ *   cpu_capacity          base_frequency     as absent    refused             -
+ *   base_frequency        no word            no word      refused             -
  *   node/has_memory       all have some      -            refused             -
  *   thread_siblings_list  lscpu -e, lscpu    as absent 1  refused             refused 2
  *   physical_package_id   lscpu -e, no word  as absent    refused             of the first CPU
@@ -333,35 +334,56 @@ static cpubind_problem_code read_caches(facts_reader *r)
 
 /* == Kinds ================================================================== */
 
-/* Reads how fast the cores are: Intel lists the fast ones, others have a capacity of each CPU.
- * A CPU without one ends it, so that most hosts are asked for one file. */
-static cpubind_problem_code read_kinds(facts_reader *r)
+/* Reads a number of each core from its first CPU. A CPU without one ends it, so that most hosts
+ * are asked for one file: *is_known is 0 then. */
+static cpubind_problem_code read_speeds(facts_reader *r, const char *file, int32_t *kind_of,
+                                        int *is_known)
 {
-    cpubind_facts *f = r->facts;
-    int32_t *kind_of = new_ints(r, f->n_cpu_id), *list, n, at = 0, first = -1;
-    int differ = 0;
-    cpubind_problem_code code =
-        facts_read_cpus(r, INPUT_FAST_CPUS, cpubind_cpulist_parse, &list, &n);
-    if (!kind_of)
-        return facts_fail_memory(r);
+    const cpubind_facts *f = r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    *is_known = 0;
     for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
         const int32_t core = cpubind_facts_core(f, cpu);
         if (!facts_is_online(f, cpu))
             continue;
-        if (n >= 0)
-            kind_of[cpu] = cpubind_list_has(list, n, cpu, &at);
-        else if (core != cpu)
+        if (core != cpu)
             kind_of[cpu] = kind_of[core];
         else
-            code = facts_read_number(
-                r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "cpu_capacity"), -1,
-                &kind_of[cpu]);
-        if (kind_of[cpu] < 0)
-            return code;
-        first = first < 0 ? kind_of[cpu] : first;
-        differ |= kind_of[cpu] != first;
+            code = facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, file),
+                                     -1, &kind_of[cpu]);
+        *is_known = kind_of[cpu] >= 0;
+        if (!*is_known)
+            break;
     }
-    f->kind_of = differ && code == CPUBIND_PROBLEM_NONE ? kind_of : NULL;
+    return code;
+}
+
+/* Reads how fast the cores are: Intel lists the fast ones of two kinds, others have a capacity
+ * of each CPU; and cores of one kind may have different base frequencies, as those of priority
+ * have with Speed Select. */
+static cpubind_problem_code read_kinds(facts_reader *r)
+{
+    static const char *const files[] = {"cpu_capacity", "cpufreq/base_frequency"};
+    cpubind_facts *f = r->facts;
+    int32_t *kind_of = new_ints(r, f->n_cpu_id), *list, n, at = 0, first = -1;
+    cpubind_problem_code code =
+        facts_read_cpus(r, INPUT_FAST_CPUS, cpubind_cpulist_parse, &list, &n);
+    int is_known = n >= 0;
+    if (!kind_of)
+        return facts_fail_memory(r);
+    for (int32_t cpu = 0; is_known && cpu < f->n_cpu_id; cpu++)
+        if (facts_is_online(f, cpu))
+            kind_of[cpu] = cpubind_list_has(list, n, cpu, &at);
+    for (int i = 0; code == CPUBIND_PROBLEM_NONE && !is_known && i < 2; i++)
+        code = read_speeds(r, files[i], kind_of, &is_known);
+    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && is_known && cpu < f->n_cpu_id;
+         cpu++) {
+        if (!facts_is_online(f, cpu))
+            continue;
+        first = first < 0 ? kind_of[cpu] : first;
+        if (kind_of[cpu] != first)
+            f->kind_of = kind_of;
+    }
     return code;
 }
 

@@ -163,7 +163,7 @@ static void choose_fast(const cutting *c, const cpubind_role_spec *spec, int32_t
     for (int32_t i = 0; i < c->host->n_cpu; i++)
         if (c->owner[i] == c->device && c->role[i] > CPUBIND_ROLE_MAIN)
             c->role[i] = CPUBIND_ROLE_MAIN;
-    for (cpubind_role role = CPUBIND_ROLE_RELEASE; role > CPUBIND_ROLE_MAIN; role--)
+    for (cpubind_role role = CPUBIND_ROLE_ACL; role <= CPUBIND_ROLE_RELEASE; role++)
         cut_main(c, role, spec->count[role], keeps);
 }
 
