@@ -68,6 +68,24 @@ threads_go_where_asked() {
 check_worker "--thread binds threads by name" threads_go_where_asked \
     acl_thread hccl_watchdog_thread other a=b kv_send_0 kv_send_1 a_name_of_many_characters
 
+# Threads that move data have CPUs of their own by the setting alone.
+data_is_moved_apart() {
+    says 0 "  transfer=[164 165]" apply --device npu0 -o transfer=2 &&
+        is_at mooncake_x 164-165 && is_at RDMAWkr0-1-2 164-165 && is_at 'NCCL Progress 0' 164-165 &&
+        is_at other 146-163 && is_at worker 146-163 && is_at acl_thread $acl &&
+        says 0 "as it should be" verify && move_to 0-95 "$(thread_named mooncake_x)" &&
+        says 1 "it has drifted" verify &&
+        says 0 "" apply --device npu0 -o transfer=2 --thread other=transfer &&
+        is_at other 164-165 && is_at mooncake_x 164-165 && says 0 "as it should be" verify &&
+        says 0 "" apply --device npu0 && is_at mooncake_x $main && is_at other $main &&
+        says 0 "put back" restore && all_is_free &&
+        says 0 "on 20-21" "$CPUBIND" run --fixture idle-a2 --allowed $all --device npu0 \
+            -o transfer=2 --memory none --env 'T={transfer}' -- sh -c 'echo "on $T"'
+}
+# shellcheck disable=SC2016 # the shell of run expands T
+check_worker "transfer: threads that move data are apart from main" data_is_moved_apart \
+    acl_thread mooncake_x RDMAWkr0-1-2 'NCCL Progress 0' other
+
 # NPU 0 and NPU 2 each get half of the 44 CPUs that are left on the nodes 6 and 7.
 excluded_are_left_out() {
     says 0 "" apply --device npu0 --exclude 146-149 && is_at worker 150-167 && is_at acl_thread 168 &&
