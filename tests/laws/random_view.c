@@ -32,8 +32,9 @@ typedef struct shared_options {
     int32_t has_type; /* device-type */
     int32_t total;    /* total */
     cpubind_rules rules;
-    int32_t keep_each, keep; /* --keep N; --keep CPU, or -1 */
-    int32_t n_process;       /* processes of each NPU */
+    int32_t keep_each, keep;   /* --keep N; --keep CPU, or -1 */
+    int32_t transfer;          /* CPUs of each process for that role */
+    int32_t n_process;         /* processes of each NPU */
     cpubind_engine_request engine;
     uint8_t parts[HOST_NODES]; /* of the nodes, which CPUs a view gets */
 } shared_options;
@@ -72,6 +73,7 @@ static shared_options draw_shared(draws *d, const random_host *h)
     kept = draw(d, 256);
     o.keep_each = kept % 8 == 7 ? 1 + kept / 8 % 4 : 0;
     o.keep = kept % 8 == 6 ? bits_next(&h->online, kept) : -1;
+    o.transfer = kept % 8 == 5 ? 1 + kept / 8 % 4 : 0;
     processes = draw(d, 6);
     o.n_process = processes < 3 ? 0 : processes - 2;
     engine = draw(d, 256);
@@ -275,6 +277,7 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     q->rules = o->rules;
     q->has_rules = v->cut % 4 < 3; /* else in the environment */
     q->keep_each = o->keep_each;
+    q->transfer = o->transfer;
     v->kept[0] = o->keep;
     q->n_keep = o->keep >= 0;
     q->keep = o->keep >= 0 ? v->kept : NULL;

@@ -83,7 +83,7 @@ static void take_roles(const cpubind_device_plan *plan, int32_t row, int32_t phy
     const int32_t n = plan->role_row[row + 1] - plan->role_row[row];
     int32_t at = 0, has_memory_node = 0;
     const cpubind_role_spec *roles = phy < HOST_NPUS ? &plan->roles : &plan->other_roles;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+    for (int role = 0; role < CPUBIND_ALL_ROLES; role++) {
         const cpubind_span span = plan->role_span[row].span[role];
         if (span.first != at || span.count < roles->count[role])
             break_plan(out, "the roles do not tile the pool (role, phy)", role, phy);
@@ -315,7 +315,8 @@ static int32_t is_fair(const host_view *v)
     const random_host *h = v->host;
     const cpubind_request *q = &v->request;
     const int32_t driver = random_host_has_driver(h) && !v->masks_interrupts;
-    const int32_t roles = 2 + 3 * (q->n_process > 1 ? q->n_process : 1);
+    const int32_t n_process = q->n_process > 1 ? q->n_process : 1;
+    const int32_t roles = 2 + (3 + q->transfer) * n_process;
     cpu_bits cpus = v->allowed;
     int32_t n_device = h->n_npu;
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
@@ -334,6 +335,9 @@ static int32_t is_fair(const host_view *v)
     for (int32_t i = 0; i < h->n_npu; i++)
         if (h->npu[i].state == NPU_OFF_BUS || h->npu[i].state == NPU_LOST)
             return 0;
+    /* A cluster does not grow with what main and transfer need. */
+    if (h->type == CPUBIND_TYPE_950 && (1 + q->transfer) * n_process > 8 * h->threads)
+        return 0;
     /* Clusters need the threads of a core. */
     if (h->type == CPUBIND_TYPE_950 && h->lacks == LACKS_SIBLINGS)
         return 0;
@@ -630,6 +634,8 @@ static void print_view(FILE *out, char name, const host_view *v)
         (void)fprintf(out, " --keep %d", q->keep_each);
     if (q->n_keep > 0)
         (void)fprintf(out, " --keep %d,", q->keep[0]);
+    if (q->transfer > 0)
+        (void)fprintf(out, " -o transfer=%d", q->transfer);
     if (q->n_process > 1)
         (void)fprintf(out, " --processes %d --index %d", q->n_process, q->process);
     if (q->type != CPUBIND_TYPE_AUTO)
