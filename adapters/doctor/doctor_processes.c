@@ -156,7 +156,6 @@ typedef struct masks {
     int32_t *count; /* CPUBIND_MAX_CPUS elements */
     int32_t n_thread;
     int32_t cpu, tid; /* the CPU that most threads have alone, and the last of them */
-    int32_t has_dpdk; /* a thread is of DPDK, on which SPDK stands */
 } masks;
 
 /* Reads the CPUs of a thread into d->cpu: their number, or -1: it has ended, or there was a
@@ -188,12 +187,74 @@ static int is_role_thread(const doctor *d, cpubind_input status)
            role->role < (d->plan ? cpubind_plan_n_role(d->plan) : CPUBIND_ROLE_COUNT);
 }
 
-/* Whether a thread has a name of DPDK's; its start leaves the thread that calls it on the first
- * CPU of a core mask, which is CPU 0 where nobody has set one (Mooncake, issue 3865). */
-static int is_of_dpdk(cpubind_input status)
+/* A thread of a library whose start changes the mask of the thread that calls it, which those
+ * that this one starts inherit: by its name, who it is of and what the start does. */
+typedef struct starter {
+    const char *name, *what;
+} starter;
+
+/* DPDK, on which SPDK stands, leaves its caller on the first CPU of a core mask, which is CPU 0
+ * where nobody has set one (Mooncake, issue 3865); its names are those of 23.03, those before,
+ * and SPDK's. NCCL has left the CPUs near the GPU (nccl, issue 2033); torch names its threads
+ * always, NCCL its own with NCCL_SET_THREAD_NAME alone. */
+#define OF_DPDK "DPDK, whose start leaves its thread so (SPDK's core_mask says where)"
+#define OF_SPDK "SPDK, whose start leaves its thread so (its core_mask says where)"
+#define OF_NCCL                                                                                \
+    "NCCL, of which 2.29.2 to 2.29.7 leave the thread that starts it so: 2.30 does not"
+static const starter starters[] = {{"dpdk-", OF_DPDK},         {"eal-intr-", OF_DPDK},
+                                   {"lcore-worker-", OF_DPDK}, {"reactor_", OF_SPDK},
+                                   {"pt_nccl_", OF_NCCL},      {"NCCL ", OF_NCCL}};
+
+/* What threads of a process tell of its mask. */
+typedef struct telling {
+    const starter *of; /* NULL: no thread is of one */
+    int32_t tid, wide; /* that thread; the first one that has all of the mask and more, or -1 */
+    const char *of_wide; /* the CPUs of the latter */
+} telling;
+
+/* Looks for threads of libraries, and with a mask of n CPUs for a wider one. */
+static telling look_for_starter(doctor *d, int32_t pid, const int32_t *cpu, int32_t n)
 {
-    const cpubind_piece name = doctor_field(status, "Name");
-    return name.len >= 5 && memcmp(status.data + name.at, "dpdk-", 5) == 0;
+    telling t = {.wide = -1};
+    doctor_text folder = {.len = 0};
+    cpubind_input listing, status;
+    cpubind_piece line;
+    doctor_add(&folder, "proc/%d/task", (int)pid);
+    listing = d->source->list(d->source->ctx, folder.text);
+    for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {
+        const int32_t tid = doctor_number(listing.data, line);
+        doctor_text input = {.len = 0}, value = {.len = 0};
+        cpubind_piece name;
+        int32_t n_in = 0;
+        doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
+        const int32_t n_all = read_mask(d, input.text, &status);
+        if (n_all < 0)
+            continue;
+        name = doctor_field(status, "Name");
+        for (size_t i = 0; i < sizeof starters / sizeof *starters && !t.of; i++) {
+            const int32_t len = (int32_t)strlen(starters[i].name);
+            if (name.len >= len &&
+                memcmp(status.data + name.at, starters[i].name, (size_t)len) == 0) {
+                t.of = &starters[i];
+                t.tid = tid;
+            }
+        }
+        for (int32_t i = 0; i < n; i++)
+            n_in += doctor_has(d->cpu, n_all, cpu[i]);
+        if (t.wide >= 0 || n_in < n || n_all <= n || n == 0)
+            continue;
+        t.wide = tid;
+        doctor_add_cpus(&value, d->cpu, n_all);
+        t.of_wide = doctor_keep(d, value.text);
+    }
+    return t;
+}
+
+/* Appends which library may have set the mask, by one of its threads. */
+static void add_starter(doctor_text *evidence, const telling *t)
+{
+    if (t->of)
+        doctor_add(evidence, "; thread %d is of %s", (int)t->tid, t->of->what);
 }
 
 static void count_masks(doctor *d, int32_t pid, masks *m)
@@ -202,7 +263,7 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
     cpubind_input listing, status;
     cpubind_piece line;
     memset(m->count, 0, CPUBIND_MAX_CPUS * sizeof *m->count);
-    m->n_thread = m->has_dpdk = 0;
+    m->n_thread = 0;
     m->cpu = m->tid = -1;
     doctor_add(&folder, "proc/%d/task", (int)pid);
     if (!doctor_list(d, folder.text, &listing))
@@ -213,7 +274,6 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
         doctor_add(&input, "%s/%d/status", folder.text, (int)tid);
         const int32_t n = read_mask(d, input.text, &status);
         m->n_thread += n >= 0;
-        m->has_dpdk |= n >= 0 && is_of_dpdk(status);
         if (n != 1 || is_role_thread(d, status))
             continue;
         m->count[d->cpu[0]]++;
@@ -268,6 +328,7 @@ void doctor_check_one_cpu(doctor *d)
         doctor_text evidence = {.of = d}, command = {.of = d}, input = {.len = 0},
                     value = {.len = 0};
         cpubind_doctor_finding *f;
+        telling t;
         count_masks(d, w->pid, &m);
         if (m.cpu < 0 || m.count[m.cpu] < 2 ||
             (w->row >= 0 && doctor_role(d, w->row, CPUBIND_ROLE_MAIN).n == 1))
@@ -277,9 +338,8 @@ void doctor_check_one_cpu(doctor *d)
                    "CPU %d alone",
                    (int)m.count[m.cpu], (int)m.n_thread, (int)w->pid, doctor_name(d, w),
                    (int)m.cpu);
-        if (m.has_dpdk)
-            doctor_add(&evidence, "; it has threads of DPDK, whose start leaves its thread so "
-                                  "(SPDK's core_mask says where)");
+        t = look_for_starter(d, w->pid, NULL, 0);
+        add_starter(&evidence, &t);
         doctor_add_apply(d, w, &command);
         doctor_add(&input, "proc/%d/task/%d/status", (int)w->pid, (int)m.tid);
         doctor_add(&value, "Cpus_allowed_list: %d", (int)m.cpu);
@@ -569,14 +629,26 @@ static cpuset read_own_mask(doctor *d, const doctor_worker *w)
     return mask;
 }
 
+/* Whether the main thread of a worker has the CPUs that the plan has for it. */
+static int is_as_planned(const doctor *d, const doctor_worker *w, const cpuset *mask)
+{
+    const cpubind_cpus pool =
+        w->row < 0 ? (cpubind_cpus){NULL, 0} : doctor_role(d, w->row, CPUBIND_ROLE_MAIN);
+    for (int32_t i = 0; i < mask->n && i < pool.n; i++)
+        if (pool.cpu[i] != mask->cpu[i])
+            return 0;
+    return mask->n == pool.n;
+}
+
 /* Finds the workers of other devices that have the mask of worker i, where it is narrower than
  * its cpuset and no earlier worker has it: no plan gives two devices the same CPUs, but a
- * launcher does. */
+ * launcher does, and a library that leaves its main thread with less than other threads. */
 static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t i)
 {
     const doctor_worker *w = &d->worker[i];
     doctor_text evidence = {.of = d}, command = {.of = d};
     cpubind_doctor_finding *f;
+    telling t;
     int32_t n = 0;
     doctor_add(&evidence, "process %d", (int)w->pid);
     doctor_add_apply(d, w, &command);
@@ -591,10 +663,18 @@ static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t
         doctor_add_apply(d, &d->worker[k], &command);
         n++;
     }
-    if (n == 0 || mask[i].n == 0)
+    if (mask[i].n == 0 || mask[i].n >= set[i].n || (n == 0 && is_as_planned(d, w, &mask[i])))
         return;
-    doctor_add(&evidence, " have one mask, %s, which is narrower than the cpuset, %s",
-               mask[i].value, set[i].value);
+    t = look_for_starter(d, w->pid, mask[i].cpu, mask[i].n);
+    if (n > 0)
+        doctor_add(&evidence, " have one mask, %s, which is narrower than the cpuset, %s",
+                   mask[i].value, set[i].value);
+    else if (t.of && t.wide >= 0)
+        doctor_add(&evidence, " has the mask %s, and its thread %d may use %s", mask[i].value,
+                   (int)t.wide, t.of_wide);
+    else
+        return;
+    add_starter(&evidence, &t);
     f = doctor_find_of(d, w, &evidence, &command);
     f->input = mask[i].input;
     f->value = mask[i].value;
