@@ -258,7 +258,7 @@ static int32_t list_traced(explanation *e, int32_t owner, int32_t step, int32_t 
 /* Whether the plan gives CPUs to several devices. */
 static int is_kept_overlap(const explanation *e)
 {
-    return e->view.plan->core.overlap == CPUBIND_FOUND_PRESENT;
+    return e->view.plan->core.overlap >= CPUBIND_FOUND_PRESENT;
 }
 
 /* Whether a CPU is near a device by the topology. */
@@ -308,6 +308,9 @@ static void say_rule(explanation *e)
     e->has_rule = 1;
     say(e, "The rule is %s: %s", api_strategy_word(core->strategy),
         strategies[core->strategy].rule);
+    if (core->overlap == CPUBIND_FOUND_SHARED)
+        say(e, "Pools are shared (share=yes): each device has what it would have if it were "
+               "alone");
     if (core->strategy != CPUBIND_TOPO_AFFINITY || core->overlap == CPUBIND_FOUND_NONE)
         return;
     const int is_kept = core->overlap == CPUBIND_FOUND_PRESENT;

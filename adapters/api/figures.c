@@ -92,7 +92,8 @@ const char *api_finding_word(cpubind_finding finding)
 {
     static const char *const words[] = {[CPUBIND_FOUND_NONE] = "none",
                                         [CPUBIND_FOUND_RESOLVED] = "resolved",
-                                        [CPUBIND_FOUND_PRESENT] = "present"};
+                                        [CPUBIND_FOUND_PRESENT] = "present",
+                                        [CPUBIND_FOUND_SHARED] = "shared"};
     return words[finding];
 }
 

@@ -26,6 +26,8 @@ const api_key api_keys[] = {
      PLANS},
     {"total", "", 0, "the number of NPUs of the host, where no input tells", PLANS},
     {"reach", "socket", 0, NULL, PLANS},
+    {"share", "no", 0,
+     "yes: each device has what it would have if it were alone, and others have it too", PLANS},
     {"overlap", "resolve", 0,
      "resolve, keep or refuse CPUs that two NPUs would share by reference", PLANS},
     {"strategy", "auto", 0,

@@ -69,6 +69,7 @@ static const choice overlaps[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
 static const choice reaches[] = {{"socket", CPUBIND_REACH_SOCKET},
                                  {"home", CPUBIND_REACH_HOME},
                                  {"host", CPUBIND_REACH_HOST},
+                                 {"cache", CPUBIND_REACH_CACHE},
                                  {NULL, 0}};
 static const choice irqbalance_ways[] = {
     {"leave", CPUBIND_IRQBALANCE_LEAVE}, {"ban", CPUBIND_IRQBALANCE_BAN}, {NULL, 0}};
@@ -851,7 +852,8 @@ const api_option api_option_rows[] = {
         GIVEN(has_index)),
     WORD("reach", "WHERE", PLAN, 0, API_PLAN | API_CASE | CALLS, reaches, request.reach,
          "near: how far a pool may be from its device. socket: on the nearest nodes of its "
-         "socket (default). home: near it alone; the others stay idle. host: none stays idle"),
+         "socket (default). home: near it alone; the others stay idle. cache: one last cache "
+         "near it. host: none stays idle"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
          "CPUs of N workers that drive no device, or of one a node, in place of those of "
          "devices: whole cores that these leave; as a setting all whole cores of cpu-nodes"),
@@ -904,6 +906,7 @@ const api_option api_option_rows[] = {
     NUMBER("transfer", "N", PLAN, 0, CALLS, request.transfer, 0, CPUBIND_MAX_CPUS,
            "a number of CPUs", NULL),
     WORD("overlap", "POLICY", PLAN, 0, CALLS, overlaps, request.overlap, NULL),
+    FLAG("share", PLAN, 0, CALLS, request.share, NULL),
     OF_NPUS("npu", .read = read_npu),
     OF_NPUS("npus", .read = read_npu),
     OF_NPUS("total", .least = 1, .most = CPUBIND_MAX_DEVICES,

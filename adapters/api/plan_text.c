@@ -137,6 +137,9 @@ static words_value *summary_of(const api_planned *p, const api_options *options)
     api_add(&ranks, "the ranks are by address: %s", doubt ? doubt : "");
     if (doubt)
         words_add(lines, words_text(ranks.text));
+    if (plan->core.overlap == CPUBIND_FOUND_SHARED)
+        words_add(lines,
+                  words_text("pools are shared: all workers of the host need share=yes"));
     api_add_figures(&figures, facts->noun, plan);
     words_add(lines, words_text(figures.text));
     return lines;

@@ -687,8 +687,11 @@ void doctor_check_mask(doctor *d)
 {
     const cpuset *set = read_cpusets(d, &cpu_files);
     cpuset *mask = (cpuset *)cpubind_arena_take(d->arena, d->n_worker, sizeof *mask);
+    const int is_shared = d->plan && d->plan->core.overlap == CPUBIND_FOUND_SHARED;
     check_own_mask(d);
     d->is_short |= !mask;
+    if (is_shared) /* so it is as it should be */
+        return;
     for (int32_t i = 0; set && mask && i < d->n_worker; i++)
         mask[i] = read_own_mask(d, &d->worker[i]);
     for (int32_t i = 0; set && mask && i < d->n_worker; i++)

@@ -70,6 +70,10 @@ typedef enum cpubind_rules {
     CPUBIND_RULES_DEFAULT = 0
 } cpubind_rules;
 
+/* near, of a request alone: one last cache of the home. The core is given it as the home, with
+ * CPUBIND_REACH_HOME. */
+enum { CPUBIND_REACH_CACHE = CPUBIND_REACH_HOST + 1 };
+
 /* == What can go wrong ====================================================== */
 
 /* (name, code for machines, exit status of the command). 1: no plan is possible; 3: the host
@@ -217,6 +221,7 @@ typedef struct cpubind_request {
     cpubind_scope scope;    /* whose the allowed CPUs are */
     cpubind_origin origin;  /* which inputs name the devices; AUTO: CPUBIND_FACTS counts */
     cpubind_reach reach;    /* near: how far from its home a pool may reach */
+    int32_t share;          /* near: 1: each device has what it would have if it were alone */
     cpubind_rules rules;    /* NEAR: is_auto_strategy is 1, or the strategy is TOPO_AFFINITY */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */

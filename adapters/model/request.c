@@ -61,6 +61,8 @@ const char *cpubind_priv_request_fault(const cpubind_request *q)
         return "the strategy of the request is no strategy";
     if (!is_among((int32_t)q->overlap, CPUBIND_OVERLAP_REFUSE + 1))
         return "the overlap policy of the request is no policy";
+    if (!is_among(q->reach, CPUBIND_REACH_CACHE + 1))
+        return "the reach of the request is no reach";
     if (!is_among((int32_t)q->scope, CPUBIND_SCOPE_COUNT))
         return "the scope of the request is no scope";
     if (!is_among((int32_t)q->origin, CPUBIND_ORIGIN_COUNT))

@@ -15,9 +15,10 @@ const char *cpubind_step_word(int32_t step)
 }
 
 /* The policy for the core. A cluster has the role main alone, whatever the product is; so has a
- * device that is no NPU. The processes of an NPU share its interrupts, and each has the other
- * roles for itself. Where no near CPUs are known the rules near cut slices too, of whole
- * cores; so do lists of each device, since a slice is one of all CPUs. */
+ * device that is no NPU, and one that shares its pool. The processes of an NPU share its
+ * interrupts, and each has the other roles for itself. Where no near CPUs are known the rules
+ * near cut slices too, of whole cores; so do lists of each device, since a slice is one of all
+ * CPUs. */
 static void choose_policy(planner *p)
 {
     static const cpubind_role_spec main_only = CPUBIND_ROLES(0, 1, 0, 0);
@@ -30,16 +31,18 @@ static void choose_policy(planner *p)
     const int is_cluster = f->strategy == CPUBIND_CLUSTER;
     const int is_near = f->rules == CPUBIND_RULES_NEAR && !is_cluster;
     const int is_slice = f->strategy == CPUBIND_GLOBAL_SLICE;
+    const int is_main_only = is_cluster || !f->has_listed || p->request->share;
     const int32_t n_process = p->request->n_process > 1 ? p->request->n_process : 1;
     p->out->rules = f->rules;
     p->strategy = is_slice ? CPUBIND_GLOBAL_SLICE : is_near ? CPUBIND_NEAR : f->strategy;
     p->is_blind = is_slice && (is_near || p->scope == CPUBIND_SCOPE_PER_DEVICE);
     p->policy.rule = is_near || p->is_blind ? CPUBIND_RULE_TURNS : rules[f->strategy];
-    p->policy.reach = p->request->reach;
+    p->policy.reach =
+        p->request->reach == CPUBIND_REACH_CACHE ? CPUBIND_REACH_HOME : p->request->reach;
     p->policy.overlap = p->request->overlap;
-    p->out->roles = p->request->roles              ? *p->request->roles
-                    : is_cluster || !f->has_listed ? main_only
-                                                   : p->product->roles;
+    p->out->roles = p->request->roles ? *p->request->roles
+                    : is_main_only    ? main_only
+                                      : p->product->roles;
     p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
     p->out->roles.count[CPUBIND_ROLE_TRANSFER] = p->request->transfer;
     p->out->other_roles.count[CPUBIND_ROLE_TRANSFER] = p->request->transfer;
@@ -342,11 +345,18 @@ static cpubind_problem_code take_rows(planner *p)
 }
 
 /* Whether some CPU is for two devices, by line 1 of the rule: then their order counts. Where
- * overlaps are kept, all CPUs of both must be. */
+ * overlaps are kept, all CPUs of both must be; and devices take the caches of one home in
+ * turns. */
 static int are_rivals(const planner *p, int32_t d, int32_t e)
 {
+    const cpubind_list *a = &p->out->candidate[d].near_cpus;
+    const cpubind_list *b = &p->out->candidate[e].near_cpus;
     const int32_t n = p->out->host.n_cpu;
     int32_t n_both = 0, n_one = 0;
+    if (p->request->reach == CPUBIND_REACH_CACHE)
+        return plan_is_same_list(a, b);
+    if (p->request->share)
+        return 0;
     for (int32_t i = 0; i < n; i++) {
         const int is_mine = p->out->stand[d * n + i] != 0;
         const int is_other = p->out->stand[e * n + i] != 0;
@@ -428,6 +438,19 @@ static cpubind_problem_code check_threads(planner *p)
                          : "clusters are known for 1 or 2 threads a core only");
 }
 
+/* Refuses to share, and pools of a cache, by rules that cut pools in a way of their own. */
+static cpubind_problem_code check_share(planner *p)
+{
+    const int is_near =
+        p->facts->rules == CPUBIND_RULES_NEAR && p->policy.rule == CPUBIND_RULE_TURNS;
+    if (is_near || (!p->request->share && p->request->reach != CPUBIND_REACH_CACHE))
+        return CPUBIND_PROBLEM_NONE;
+    return plan_fail(
+        p, CPUBIND_PROBLEM_BAD_REQUEST,
+        "share=yes and reach=cache are for rules=near, and not for the clusters of "
+        "a 950; leave them out");
+}
+
 /* Refuses a plan that needs the cores, the distances or the sockets, when an input of them
  * could not be read: other processes of the host may have read it. Where there is no such
  * input, the plan says so: other processes may have it. */
@@ -455,6 +478,7 @@ cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
                                        cpubind_device_plan *out, cpubind_problem *problem)
 {
     static cpubind_problem_code (*const steps[])(planner *) = {
+        check_share,
         check_topology,
         cpubind_priv_choose_host,
         cpubind_priv_choose_ours,

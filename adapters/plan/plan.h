@@ -43,11 +43,12 @@ typedef enum cpubind_step {
         CPUBIND_STEP_COUNT
 } cpubind_step;
 
-/* Whether the rule of the reference gave a CPU to two devices. */
+/* Whether a CPU is of two devices: by the rule of the reference, or as it was asked for. */
 typedef enum cpubind_finding {
     CPUBIND_FOUND_NONE = 0,
     CPUBIND_FOUND_RESOLVED = 1, /* it did; the plan does not */
-    CPUBIND_FOUND_PRESENT = 2   /* the plan does, as it was asked to */
+    CPUBIND_FOUND_PRESENT = 2,  /* the plan does, as it was asked to */
+    CPUBIND_FOUND_SHARED = 3    /* near: each has what it would have if it were alone */
 } cpubind_finding;
 
 /* The pools of a plan, row after row, and what was found on the way. */

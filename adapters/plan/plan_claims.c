@@ -83,6 +83,40 @@ static int list_allowed(planner *p, const cpubind_candidate *candidate, cpubind_
     return cpu != NULL;
 }
 
+/* Makes of the home of a candidate one of its last caches: devices that are at home there take
+ * these in turns, those with the most CPUs first that pools are cut from, of these the lowest.
+ * Where no such cache is known the home stays. Returns 0 when the arena is full. */
+static int take_cache(planner *p, int32_t candidate, cpubind_list *home)
+{
+    const cpubind_facts *f = p->facts;
+    const cpubind_list all = *home;
+    int32_t *cpu = cpubind_arena_ints(p->arena, all.n);
+    int32_t *n_in = cpubind_arena_ints(p->arena, f->n_cpu_id); /* by the lowest CPU */
+    int32_t turn = 0, n_cache = 0, best = 0, at = 0;
+    if (!cpu || !n_in)
+        return 0;
+    memset(n_in, 0, (size_t)f->n_cpu_id * sizeof *n_in);
+    for (int32_t i = 0; i < all.n; i++)
+        if (cpubind_list_has(p->out->host.cpu, p->out->host.n_cpu, all.cpu[i], &at) &&
+            f->cache_of && f->cache_of[all.cpu[i]] >= 0)
+            n_cache += n_in[f->cache_of[all.cpu[i]]]++ == 0;
+    if (n_cache == 0)
+        return 1;
+    for (int32_t i = 0; i < candidate; i++)
+        turn += plan_is_same_list(&p->out->candidate[i].near_cpus, &all);
+    for (turn %= n_cache; turn >= 0; turn--) {
+        best = 0;
+        for (int32_t i = 1; i < f->n_cpu_id; i++)
+            best = n_in[i] > n_in[best] ? i : best;
+        n_in[best] = 0;
+    }
+    *home = (cpubind_list){.cpu = cpu};
+    for (int32_t i = 0; i < all.n; i++)
+        if (all.cpu[i] < f->n_cpu_id && f->cache_of[all.cpu[i]] == best)
+            cpu[home->n++] = all.cpu[i];
+    return 1;
+}
+
 /* Checks the slots: each is one of the slices. */
 static cpubind_problem_code check_slots(planner *p)
 {
@@ -122,6 +156,8 @@ static cpubind_problem_code make_claimants(planner *p)
         if (p->is_blind)
             continue;
         one->home = candidate->near_cpus;
+        if (p->request->reach == CPUBIND_REACH_CACHE && !take_cache(p, i, &one->home))
+            return plan_fail_memory(p);
     }
     return cpubind_priv_claim_beside(p);
 }
@@ -264,7 +300,7 @@ static cpubind_step step_of(const planner *p, int32_t i, int32_t d)
     default:
         return p->is_blind                               ? CPUBIND_STEP_SLICE
                : stand == 2                              ? CPUBIND_STEP_HOME
-               : stand == 1                              ? CPUBIND_STEP_NEAREST
+               : stand == 1 || p->request->share         ? CPUBIND_STEP_NEAREST
                : is_for(p, 0, p->out->n_candidate, i, 1) ? CPUBIND_STEP_LENT
                : is_for(p, d, 1, 0, n)                   ? CPUBIND_STEP_MINIMUM
                                                          : CPUBIND_STEP_FREE;
@@ -300,9 +336,9 @@ static cpubind_problem_code take_owners(planner *p, const int32_t *owner)
 }
 
 /* Asks the core; says in the words of this host what it refuses. */
-static cpubind_problem_code ask(planner *p, int32_t *owner, int32_t *work, cpubind_report *r)
+static cpubind_problem_code ask(planner *p, const cpubind_core_call *claims, int32_t *owner,
+                                int32_t *work, cpubind_report *r)
 {
-    const cpubind_core_call *claims = &p->out->claims;
     const cpubind_status status = cpubind_plan(&claims->host, claims->claimant,
                                                claims->n_claimant, &p->policy, owner, work, r);
     if (status == CPUBIND_OK)
@@ -315,6 +351,50 @@ static cpubind_problem_code ask(planner *p, int32_t *owner, int32_t *work, cpubi
     return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two pools share a CPU");
 }
 
+/* Asks for the pool of one candidate: with all others hidden, or, where pools are shared, as if
+ * it was alone on the host. */
+static cpubind_problem_code ask_one(planner *p, int32_t candidate, int32_t *owner,
+                                    int32_t *work)
+{
+    cpubind_core_call *claims = &p->out->claims;
+    const int32_t who = claims->of[candidate];
+    cpubind_core_call alone = *claims;
+    cpubind_device one = claims->claimant[who];
+    cpubind_report ignored;
+    cpubind_problem_code code;
+    if (!p->request->share) {
+        for (int32_t k = 0; k < claims->n_claimant; k++)
+            claims->claimant[k].is_hidden = k != who;
+        return ask(p, claims, owner, work, &ignored);
+    }
+    one.is_hidden = 0;
+    alone.claimant = &one;
+    alone.n_claimant = 1;
+    code = ask(p, &alone, owner, work, &ignored);
+    for (int32_t i = 0; i < claims->host.n_cpu; i++)
+        owner[i] = owner[i] < 0 ? CPUBIND_NONE : who;
+    return code;
+}
+
+/* Where pools are shared the owner of a CPU is the first candidate that has it, but for those of
+ * processes beside the devices, which no device shares. */
+static cpubind_problem_code find_first_owners(planner *p, int32_t *owner, int32_t *work)
+{
+    const int32_t n = p->out->claims.host.n_cpu;
+    int32_t *one = cpubind_arena_ints(p->arena, n);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (!one)
+        return plan_fail_memory(p);
+    for (int32_t i = 0; i < n; i++)
+        owner[i] = owner[i] < p->out->n_slot ? CPUBIND_NONE : owner[i];
+    for (int32_t d = p->out->n_candidate - 1; d >= 0 && code == CPUBIND_PROBLEM_NONE; d--) {
+        code = ask_one(p, d, one, work);
+        for (int32_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++)
+            owner[i] = one[i] < 0 || owner[i] >= p->out->n_slot ? owner[i] : one[i];
+    }
+    return code;
+}
+
 /* Copies the pool of a candidate; returns its size. */
 static int32_t copy_pool(const planner *p, const int32_t *owner, int32_t candidate,
                          int32_t *out)
@@ -322,21 +402,20 @@ static int32_t copy_pool(const planner *p, const int32_t *owner, int32_t candida
     const cpubind_core_call *claims = &p->out->claims;
     int32_t n = 0;
     for (int32_t i = 0; i < p->out->host.n_cpu; i++)
-        if (owner[claims->at[i]] == claims->of[candidate])
+        if (owner[claims->at[i]] == claims->of[candidate] &&
+            p->out->step[i] != CPUBIND_STEP_BESIDE)
             out[n++] = p->out->host.cpu[i];
     return n;
 }
 
-/* The pools of our candidates as rows, in the order of the candidates: p->pool. By KEEP they
- * may share CPUs, and each is asked for with the others hidden; slices are shared by candidates
+/* The pools of our candidates as rows, in the order of the candidates: p->pool. Where they may
+ * share CPUs, each is asked for by itself; slices are shared by candidates
  * that say they are in one slot. */
 static cpubind_problem_code take_pools(planner *p, int32_t *owner, int32_t *work)
 {
-    cpubind_core_call *claims = &p->out->claims;
-    const int is_kept = p->out->core.overlap == CPUBIND_FOUND_PRESENT;
+    const int is_kept = p->out->core.overlap >= CPUBIND_FOUND_PRESENT;
     const int32_t times = is_kept || p->facts->strategy == CPUBIND_GLOBAL_SLICE ? p->n_ours : 1;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    cpubind_report ignored;
     p->pool = cpubind_arena_ints(p->arena, p->out->host.n_cpu * times);
     p->pool_row = cpubind_arena_ints(p->arena, p->out->n_candidate + 1);
     if (!p->pool || !p->pool_row)
@@ -346,10 +425,8 @@ static cpubind_problem_code take_pools(planner *p, int32_t *owner, int32_t *work
         p->pool_row[i + 1] = p->pool_row[i];
         if (p->out->candidate[i].device < 0 || !plan_is_ours(p, p->out->candidate[i].device))
             continue;
-        for (int32_t k = 0; k < claims->n_claimant && is_kept; k++)
-            claims->claimant[k].is_hidden = k != claims->of[i];
         if (is_kept)
-            code = ask(p, owner, work, &ignored);
+            code = ask_one(p, i, owner, work);
         p->pool_row[i + 1] += copy_pool(p, owner, i, p->pool + p->pool_row[i]);
     }
     return code;
@@ -375,17 +452,20 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p)
         p->arena, CPUBIND_WORK(claims->host.n_cpu, claims->host.n_node, claims->n_claimant));
     if (!owner || !work)
         return plan_fail_memory(p);
-    code = ask(p, owner, work, &r);
+    code = ask(p, claims, owner, work, &r);
+    if (code == CPUBIND_PROBLEM_NONE && p->request->share)
+        code = find_first_owners(p, owner, work);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     core->strategy = p->strategy;
-    core->overlap = p->policy.rule != CPUBIND_RULE_AFFINITY || r.cpu < 0 ? CPUBIND_FOUND_NONE
-                    : p->policy.overlap == CPUBIND_OVERLAP_KEEP          ? CPUBIND_FOUND_PRESENT
+    core->overlap = p->request->share ? CPUBIND_FOUND_SHARED
+                    : p->policy.rule != CPUBIND_RULE_AFFINITY || r.cpu < 0 ? CPUBIND_FOUND_NONE
+                    : p->policy.overlap == CPUBIND_OVERLAP_KEEP ? CPUBIND_FOUND_PRESENT
                                                                 : CPUBIND_FOUND_RESOLVED;
     core->shared.device = r.device;
     core->shared.other = r.other;
     core->shared.cpu = r.cpu;
-    core->disputed = r.disputed;
+    core->disputed = p->request->share ? 0 : r.disputed;
     code = take_owners(p, owner);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_take_beside(p, owner);

@@ -129,6 +129,12 @@ static inline int plan_is_parted(const int32_t *exclude, int32_t n_exclude, cons
     return n == 0 && n_exclude > 0;
 }
 
+static inline int plan_is_same_list(const cpubind_list *a, const cpubind_list *b)
+{
+    return a->n == b->n &&
+           (a->n == 0 || memcmp(a->cpu, b->cpu, (size_t)a->n * sizeof *a->cpu) == 0);
+}
+
 /* Whether the plan is for a device. */
 static inline int plan_is_ours(const planner *p, int32_t viewed)
 {

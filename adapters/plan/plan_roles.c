@@ -377,16 +377,19 @@ static int32_t count_split(const planner *p, int32_t *row_of)
     return n;
 }
 
-/* By KEEP CPUs are in several pools: what can be counted is counted of each row alone. */
+/* Where CPUs are in several pools, what can be counted is counted of each row alone. Pools that
+ * are shared cut nothing. */
 static void add_kept(const planner *p, const measured *m, cpubind_quality *each)
 {
     const cpubind_core_call *claims = &p->out->claims;
     cpubind_quality *total = &p->out->quality, alone;
     total->pools = total->cpus = total->near_cpus = total->far_cpus = total->irq_off = 0;
     total->smallest = total->largest = total->nodes = total->idle = 0;
-    total->split_cores = count_split(p, m->owner);
+    const int is_shared = p->out->core.overlap == CPUBIND_FOUND_SHARED;
+    total->split_cores = is_shared ? 0 : count_split(p, m->owner);
+    total->split_caches = is_shared ? 0 : total->split_caches;
     for (int32_t i = 0; i < p->out->host.n_cpu; i++) {
-        int is_used = 0;
+        int is_used = is_shared && p->out->step[i] != CPUBIND_STEP_IDLE;
         for (int32_t k = 0; k < p->out->core.row[p->out->n_want] && !is_used; k++)
             is_used = p->out->core.cpu[k] == p->out->host.cpu[i];
         total->idle += !is_used;
@@ -460,7 +463,8 @@ cpubind_problem_code cpubind_priv_measure_pools(planner *p)
                     &out->quality, each, m.work);
     for (int32_t i = 0; i < out->host.n_cpu; i++) /* of what is no device in view */
         out->quality.idle -= out->owner[i] < 0 && out->step[i] != CPUBIND_STEP_IDLE;
-    if (p->policy.overlap == CPUBIND_OVERLAP_KEEP && p->policy.rule != CPUBIND_RULE_TURNS)
+    if (out->core.overlap == CPUBIND_FOUND_SHARED ||
+        (p->policy.overlap == CPUBIND_OVERLAP_KEEP && p->policy.rule != CPUBIND_RULE_TURNS))
         add_kept(p, &m, each);
     for (int32_t i = 0; i < out->n_want; i++)
         out->row_quality[i] = each[claims->of[out->of_device[out->want[i]]]];

@@ -49,6 +49,15 @@ finds_drift_of_two() {
 check "verify --all finds a drift, and apply --all ends it" finds_drift_of_two
 check "restore --all restores all" puts_two_back
 
+shares_all() {
+    set -- all_do apply -o share=yes -o reach=host
+    says 0 "gpu1" "$@" && two_are_on "$before" "$before" && move_to "$a" "$second" &&
+        says 1 "process $second, gpu1: it is not where it belongs" all_do verify &&
+        says 0 "1 " "$@" && two_are_on "$before" "$before" && says 0 "right" all_do verify
+}
+check "pools that are shared are of both" shares_all
+"$CPUBIND" restore --all --quiet
+
 check "--allowed is what all of them may have" says 1 "none of the CPUs near it is allowed" \
     all_do apply --rules reference --allowed "$a"
 "$CPUBIND" restore --all --quiet
