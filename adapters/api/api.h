@@ -157,11 +157,13 @@ typedef struct api_options {
     cpubind_request request;
     int is_call; /* of the library, whose options are written key=value */
     int json, quiet;
-    int has_index;       /* --index is given */
-    const char *columns; /* the titles of those that are shown; NULL: all */
-    const char *explain; /* plan: what is explained in place of it; or NULL */
-    const char *output;  /* -o of capture */
-    const char *name;    /* of the captured host, or NULL */
+    int has_index;            /* --index is given */
+    const char *columns;      /* the titles of those that are shown; NULL: all */
+    const char *explain;      /* plan: what is explained in place of it; or NULL */
+    const char *what_if_word; /* plan: a setting of the firmware, or NULL ... */
+    int32_t what_if;          /* ... as cpubind_what_if takes it; 0: none */
+    const char *output;       /* -o of capture */
+    const char *name;         /* of the captured host, or NULL */
     int redact, replace, is_dry;
     int shapes;                      /* import: keeps the shapes of hosts alone */
     int is_fix, is_restoring;        /* doctor */
@@ -590,6 +592,10 @@ extern const api_format api_formats[];
 extern const words_view api_plan_view[];
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options);
 
+/* The figures of two plans, that of now and one with another setting of the firmware. */
+void api_put_what_if(api_out *to, const api_planned *now, const api_planned *then,
+                     const api_options *options);
+
 /* The lines that operators of NPUs search their logs for; else the table. */
 void api_put_log(api_out *to, const api_planned *planned, const api_options *options);
 
@@ -622,6 +628,11 @@ words_value *api_npu_json(const cpubind_host_device *npu);
 
 /* The object that plan --json prints. */
 words_value *api_plan_json(const api_planned *planned, const api_options *options);
+
+/* The same with "what_if": the other of two plans. What is assumed of that: static storage. */
+words_value *api_what_if_json(const api_planned *now, const api_planned *then,
+                              const api_options *options);
+const char *api_assumed(const api_options *options);
 
 /* {"cpubind", "error": {"code", "text", and the numbers of the problem}} */
 words_value *api_problem_json(const api_planned *planned, const char *text);

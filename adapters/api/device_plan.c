@@ -5,6 +5,8 @@
  */
 #include "device_plan.h"
 
+#include "../plan/what_if.h"
+
 /* == Which devices ========================================================== */
 
 /* Counts the accelerators that the PCI bus shows, by vendor. Returns whether there are some,
@@ -142,4 +144,51 @@ int api_check_pools(const api_planned *p, const api_options *options, api_text *
         api_add(why, "; allow more CPUs%s",
                 options->request.transfer > 0 ? ", or give fewer to transfer" : "");
     return API_REFUSED;
+}
+
+/* == Another setting of the firmware ======================================== */
+
+/* The arguments of make_supposed. */
+typedef struct supposing {
+    const api_planned *now;
+    const api_options *options;
+    api_planned *out;
+} supposing;
+
+static cpubind_problem_code make_supposed(void *ctx, cpubind_arena *arena)
+{
+    const supposing *s = (const supposing *)ctx;
+    const int is_of_bus = api_is_of_bus(s->now, s->options);
+    cpubind_request request = s->options->request;
+    api_planned *out = s->out;
+    const cpubind_problem_code code =
+        cpubind_what_if(&s->now->facts, s->options->what_if, arena, &out->facts, &out->problem);
+    out->has_facts = code == CPUBIND_PROBLEM_NONE;
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (is_of_bus && s->options->has_roles)
+        request.roles = &s->options->roles;
+    return is_of_bus
+               ? cpubind_plan_devices(&out->facts, &request, arena, &out->plan, &out->problem)
+               : cpubind_plan_make(&out->facts, &request, arena, &out->plan, &out->problem);
+}
+
+int api_plan_what_if(const api_planned *now, const api_options *options, api_planned *out,
+                     api_text *why)
+{
+    supposing s = {now, options, out};
+    api_text reason = {"", 0};
+    cpubind_problem_clear(&out->problem);
+    out->code = cpubind_with_arena(NULL, &out->arena, make_supposed, &s);
+    if (out->code == CPUBIND_PROBLEM_NONE && api_check_pools(out, options, &reason) == API_DONE)
+        return API_DONE;
+    if (out->code == CPUBIND_PROBLEM_NO_MEMORY)
+        return api_no_room(why);
+    if (!out->has_facts)
+        return words_fail(API_REFUSED, why, "this host has no plan with %s: %s",
+                          options->what_if_word, out->problem.what);
+    if (out->code != CPUBIND_PROBLEM_NONE)
+        api_explain(out, options, &reason);
+    return words_fail(API_REFUSED, why, "with %s there is no plan: %s", options->what_if_word,
+                      reason.text);
 }

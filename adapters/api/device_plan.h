@@ -80,6 +80,12 @@ int api_plan_others(const cpubind_source *source, const api_options *options, ap
 int api_plan_bus(const cpubind_source *source, const api_options *options, api_planned *out,
                  api_text *why);
 
+/* The plan with another setting of the firmware, options->what_if.
+ *   out      *out, all zero before, to be freed, and before *now is
+ *   returns  the exit status, with the reason in *why */
+int api_plan_what_if(const api_planned *now, const api_options *options, api_planned *out,
+                     api_text *why);
+
 /* Whether a host that is asked for NPUs has accelerators of other vendors alone. Then *why says
  * so, which option is about NPUs, and what to give in place of it. */
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../plan/what_if.h"
 #include "../text/procfs.h"
 #include "device_plan.h"
 #include "settings.h"
@@ -520,6 +521,18 @@ static int read_env(const api_reading *r, const char *text)
 }
 
 /* The option prints the workers alone, the key of the settings takes them into the plan. */
+static int read_what_if(const api_reading *r, const char *text)
+{
+    static const choice settings[] = {{"nps=1", 1},
+                                      {"nps=2", 2},
+                                      {"nps=4", 4},
+                                      {"snc=2", 2},
+                                      {"smt=off", CPUBIND_WHAT_IF_SMT_OFF},
+                                      {NULL, 0}};
+    r->options->what_if_word = text;
+    return choose(r, settings, "what-if", text, &r->options->what_if);
+}
+
 static int read_workers(const api_reading *r, const char *text)
 {
     cpubind_workers_asked *asked = &r->options->request.workers;
@@ -854,6 +867,9 @@ const api_option api_option_rows[] = {
          "near: how far a pool may be from its device. socket: on the nearest nodes of its "
          "socket (default). home: near it alone; the others stay idle. cache: one last cache "
          "near it. host: none stays idle"),
+    READ("what-if", "SETTING", PLAN, 0, API_PLAN, read_what_if,
+         "figures of the plan beside those with another setting of the firmware: nps=1, nps=2 "
+         "or nps=4 nodes a socket, snc=2, smt=off"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
          "CPUs of N workers that drive no device, or of one a node, in place of those of "
          "devices: whole cores that these leave; as a setting all whole cores of cpu-nodes"),

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "../plan/what_if.h"
 #include "api.h"
 #include "nics.h"
 #include "settings.h"
@@ -208,6 +209,37 @@ words_value *api_plan_json(const api_planned *p, const api_options *options)
     if (plan->n_beside > 0)
         words_set(json, "beside", beside_json(p));
     add_asked(json, &options->request, plan);
+    return json;
+}
+
+/* The pools alone, by name. */
+static words_value *pools_json(const api_planned *p)
+{
+    words_value *pools = words_array();
+    for (int32_t i = 0; i < p->plan.n_unit; i++) {
+        const api_row row = api_shown(&p->facts, &p->plan, i);
+        words_add(pools, words_make("name:v pool:v nodes:v", name_json(&row),
+                                    words_list(row.cpu, row.n),
+                                    nodes_json(&p->facts, row.cpu, row.n)));
+    }
+    return pools;
+}
+
+const char *api_assumed(const api_options *options)
+{
+    return options->what_if == CPUBIND_WHAT_IF_SMT_OFF ? CPUBIND_WHAT_IF_THREADS
+                                                       : CPUBIND_WHAT_IF_NODES;
+}
+
+words_value *api_what_if_json(const api_planned *now, const api_planned *then,
+                              const api_options *options)
+{
+    words_value *json = api_plan_json(now, options);
+    words_set(json, "what_if",
+              words_make("setting:s assumed:s cpus:i nodes:i devices:v quality:v",
+                         options->what_if_word, api_assumed(options), (int)then->facts.n_online,
+                         (int)then->facts.n_node, pools_json(then),
+                         api_quality_json(api_figures_of(&then->plan), 0)));
     return json;
 }
 

@@ -215,6 +215,44 @@ static void put_table(api_out *to, const api_planned *planned, const api_options
     words_free(value);
 }
 
+void api_put_what_if(api_out *to, const api_planned *now, const api_planned *then,
+                     const api_options *options)
+{
+    static const struct {
+        const char *words, *key;
+    } rows[] = {{"CPUs near their device, %", "near_percent"},
+                {"CPUs on another socket", "far"},
+                {"IRQ CPUs off the node", "irq_off_node"},
+                {"smallest pool", "smallest"},
+                {"largest pool", "largest"},
+                {"nodes of the widest pool", "nodes"},
+                {"cores cut", "split_cores"},
+                {"caches cut", "split_caches"},
+                {"CPUs in no pool", "idle"}};
+    api_text keys = {"", 0}, assumed = {"", 0};
+    const words_view view[] = {
+        {WORDS_TABLE, "figures", keys.text}, {WORDS_BLOCK, "assumed", ""}, {0}};
+    words_value *before = api_quality_json(api_figures_of(&now->plan), 0);
+    words_value *after = api_quality_json(api_figures_of(&then->plan), 0);
+    words_value *figures = words_array(), *value = words_make("figures:v", figures);
+    words_add(figures, words_make("figure:s now:i then:i", "CPUs that are online",
+                                  (int)now->facts.n_online, (int)then->facts.n_online));
+    words_add(figures, words_make("figure:s now:i then:i", "nodes with CPUs",
+                                  (int)now->facts.n_node, (int)then->facts.n_node));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        words_add(figures, words_make("figure:s now:v then:v", rows[i].words,
+                                      words_share(words_get(before, rows[i].key)),
+                                      words_share(words_get(after, rows[i].key))));
+    api_add(&keys, "figure now then=with_%s", options->what_if_word);
+    api_add(&assumed, "assumed: %s", api_assumed(options));
+    words_set(value, "assumed", words_array());
+    words_add(words_get(value, "assumed"), words_text(assumed.text));
+    words_show(to, view, value, NULL);
+    words_free(before);
+    words_free(after);
+    words_free(value);
+}
+
 static int has_npu(const cpubind_device_plan *plan)
 {
     return plan->n_unit > 0 && plan->unit[0].rank < 0;

@@ -39,6 +39,30 @@ static int print_formatted(const api_planned *p, const api_options *options)
     return cli_print_out(stdout, &text) ? API_DONE : cli_no_memory();
 }
 
+/* Prints the figures of a plan beside those with another setting of the firmware. Returns the
+ * exit status. */
+static int print_what_if(const api_planned *p, const api_options *options)
+{
+    static api_planned then; /* large */
+    api_out text = cli_out_for(stdout);
+    api_text why = {"", 0};
+    int status = api_plan_what_if(p, options, &then, &why);
+    if (status != API_DONE) {
+        status = cli_fail(options, status, why.text);
+    } else if (options->json) {
+        words_value *json = api_what_if_json(p, &then, options);
+        words_put(&text, json, WORDS_LINE);
+        words_free(json);
+        api_put_text(&text, "\n");
+    } else {
+        api_put_what_if(&text, p, &then, options);
+    }
+    api_free_planned(&then);
+    return status != API_DONE             ? status
+           : cli_print_out(stdout, &text) ? API_DONE
+                                          : cli_no_memory();
+}
+
 static int print_plan(const api_planned *p, const api_options *options)
 {
     const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
@@ -47,7 +71,7 @@ static int print_plan(const api_planned *p, const api_options *options)
         return print_why(p, options);
     if (!has_plan)
         return cli_refuse(options, p);
-    status = print_formatted(p, options);
+    status = options->what_if ? print_what_if(p, options) : print_formatted(p, options);
     if (status != API_DONE)
         return status;
     if (!options->json && !options->quiet)

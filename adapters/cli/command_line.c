@@ -421,6 +421,10 @@ static const char *printing_conflict(const api_options *o)
     if (o->columns && (o->json || !is_table || o->explain || o->watch_ms > 0))
         return "-o chooses the columns of a table: leave out --json, --format, --explain "
                "and --watch";
+    if (o->what_if && (o->columns || o->explain || o->is_workers_alone ||
+                       (!is_table && strcmp(o->format->word, "json") != 0)))
+        return "--what-if prints a table of figures, or JSON: leave out -o COLUMN, --explain, "
+               "--format and --cpu-workers";
     if (o->explain && !o->format) /* status */
         return o->watch_ms > 0 ? "--explain prints once: leave out --watch" : NULL;
     if (o->explain && api_check_explain(o->explain))
