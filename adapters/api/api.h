@@ -185,6 +185,7 @@ typedef struct api_options {
     int64_t memory_limit; /* bytes, or -1 */
     int32_t memory_time;  /* seconds; 0: the usual time */
     cpubind_irqbalance_action irqbalance;
+    int moves_nics;           /* nic-interrupts = pool */
     int32_t watch_ms;         /* 0: do not watch */
     int respects_masks;       /* --all: leave processes alone that bind themselves */
     int keeps_others;         /* others = keep */
@@ -432,11 +433,10 @@ void api_close_host(api_host *host);
 
 /* The network cards of a host (nics.h). */
 typedef struct api_network {
-    cpubind_facts facts; /* with the bus of the whole host; `problem`: why not */
-    cpubind_problem problem;
-    int is_unread; /* 1: it has cards, and they cannot be read */
     cpubind_network of;
-    cpubind_arena arena[2]; /* of facts, and of these */
+    cpubind_problem problem; /* why they cannot be read */
+    int is_unread;           /* 1: there are cards, and they cannot be read */
+    cpubind_arena arena;
 } api_network;
 
 void api_free_network(api_network *network);

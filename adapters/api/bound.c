@@ -141,7 +141,8 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
                                           .pool = &pool,
                                           .wish = m->options->wish,
                                           .n_wish = m->options->n_wish,
-                                          .threads = m->options->threads};
+                                          .threads = m->options->threads,
+                                          .moves_nics = m->options->moves_nics};
     for (int role = 0; role < CPUBIND_ALL_ROLES; role++)
         pool.n_cpu += unit->roles.span[role].count;
     cpubind_problem_clear(&p->problem);

@@ -9,7 +9,9 @@
 #define WORKERS (API_PLAN | API_LIVE | API_BIND_CALL | API_STATUS | API_MEASURE)
 #define PLANS   (WORKERS | API_CAPTURE | API_DOCTOR | API_CASE | API_PLAN_CALL)
 #define BINDERS (API_APPLY | API_RUN | API_BIND_CALL)
-#define MOVERS  (API_APPLY | API_MEASURE | API_BIND_CALL)
+/* That move or look at interrupts of network cards. */
+#define NIC_READERS (BINDERS | API_VERIFY | API_STATUS | API_DOCTOR)
+#define MOVERS      (API_APPLY | API_MEASURE | API_BIND_CALL)
 
 const api_key api_keys[] = {
     {"rules", "near", 0, NULL, PLANS & ~API_MEASURE},
@@ -54,6 +56,8 @@ const api_key api_keys[] = {
     {"memory-time", "5", 0, "seconds that the move of the memory of a process may take",
      MOVERS},
     {"irqbalance", "leave", 0, "leave it alone, or ban these interrupts", BINDERS},
+    {"nic-interrupts", "leave", 0,
+     "pool: those of a device's network cards go to its CPUs for irq, or main", NIC_READERS},
     {"thread", "", 1, NULL, WORKERS},
     {"threads", "product", 0, "which threads are placed: product, reference", WORKERS},
     {"respect-masks", "no", 0, "yes: leave processes alone that have masks of their own",

@@ -15,11 +15,17 @@
 
 /* == Reading ================================================================ */
 
-static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
+/* The arguments of read_network. */
+typedef struct reading {
+    const cpubind_source *source;
+    api_network *out;
+} reading;
+
+static cpubind_problem_code read_network(void *ctx, cpubind_arena *arena)
 {
-    api_network *n = (api_network *)ctx;
-    return cpubind_network_make(&n->facts, arena, &n->of) ? CPUBIND_PROBLEM_NONE
-                                                          : CPUBIND_PROBLEM_NO_MEMORY;
+    const reading *r = (const reading *)ctx;
+    cpubind_problem_clear(&r->out->problem);
+    return cpubind_network_read(r->source, arena, &r->out->of, &r->out->problem);
 }
 
 /* Whether the bus has a network card, where its host cannot be read. */
@@ -43,28 +49,24 @@ static int has_card(const cpubind_source *source)
 
 int api_read_network(const cpubind_source *source, api_network **network)
 {
-    const cpubind_pci_request asked = {.is_host = 1, .is_bus_alone = 1, .wants_nics = 1};
-    api_planned read = {0};
-    api_network *n;
-    if (*network)
+    api_network *n = *network;
+    reading r = {source, NULL};
+    cpubind_problem_code code;
+    if (n)
         return 1;
-    n = *network = (api_network *)calloc(1, sizeof *n);
+    r.out = n = (api_network *)calloc(1, sizeof *n);
     if (!n)
         return 0;
-    api_read_asked(source, &asked, NULL, &read);
-    n->facts = read.facts;
-    n->problem = read.problem;
-    n->arena[0] = read.arena;
-    if (read.code == CPUBIND_PROBLEM_NONE)
-        read.code = cpubind_with_arena(NULL, &n->arena[1], make, n);
-    else
-        n->facts.n_nic = 0;
-    n->is_unread = read.code != CPUBIND_PROBLEM_NONE && has_card(source);
-    if (read.code != CPUBIND_PROBLEM_NO_MEMORY)
-        return 1;
-    api_free_network(n);
-    *network = NULL;
-    return 0;
+    code = cpubind_with_arena(NULL, &n->arena, read_network, &r);
+    if (code == CPUBIND_PROBLEM_NO_MEMORY) {
+        api_free_network(n);
+        return 0;
+    }
+    n->is_unread = code != CPUBIND_PROBLEM_NONE && has_card(source);
+    if (code != CPUBIND_PROBLEM_NONE)
+        n->of.facts.n_nic = 0;
+    *network = n;
+    return 1;
 }
 
 /* == The cards of a device ================================================== */
@@ -73,19 +75,19 @@ int api_read_network(const cpubind_source *source, api_network **network)
 static const api_network *network_of(const api_planned *p)
 {
     const api_network *n = p->network;
-    return n && n->facts.n_nic > 0 ? n : NULL;
+    return n && n->of.facts.n_nic > 0 ? n : NULL;
 }
 
 /* The row of the bus that a device of the plan is; -1: not known. */
 static int32_t bus_row(const api_network *n, const cpubind_host_device *device)
 {
-    return device->pci.domain < 0 ? -1 : cpubind_facts_on_bus(&n->facts, &device->pci);
+    return device->pci.domain < 0 ? -1 : cpubind_facts_on_bus(&n->of.facts, &device->pci);
 }
 
 /* The next card of a row of the bus from `card` on; NULL: there is none. */
 static const cpubind_host_device *next_card(const api_network *n, int32_t row, int32_t *card)
 {
-    const cpubind_facts *f = &n->facts;
+    const cpubind_facts *f = &n->of.facts;
     while (row >= 0 && *card < f->n_nic)
         if (n->of.has[row * f->n_nic + (*card)++])
             return &f->nic[*card - 1];
@@ -252,12 +254,12 @@ int api_add_network(api_text *to, const api_planned *p, const cpubind_host_devic
     const api_network *n = network_of(p);
     const int32_t at = n && what != API_NETWORK_NICS ? bus_row(n, device) : -1;
     int n_name = 0;
-    for (int32_t k = 0; n && k < n->facts.n_nic; k++) {
-        const cpubind_host_device *nic = &n->facts.nic[k];
+    for (int32_t k = 0; n && k < n->of.facts.n_nic; k++) {
+        const cpubind_host_device *nic = &n->of.facts.nic[k];
         const cpubind_source_name name = what == API_NETWORK_NETDEV ? nic->netdev : nic->rdma;
         const int is_its = what == API_NETWORK_NICS
                                ? n->of.n_device[k] > 0
-                               : at >= 0 && n->of.has[at * n->facts.n_nic + k];
+                               : at >= 0 && n->of.has[at * n->of.facts.n_nic + k];
         if (!is_its || !name.at)
             continue;
         api_add(to, "%s%.*s%s", n_name++ > 0 ? "," : "", (int)name.len, name.at,

@@ -74,6 +74,7 @@ static const choice reaches[] = {{"socket", CPUBIND_REACH_SOCKET},
                                  {NULL, 0}};
 static const choice irqbalance_ways[] = {
     {"leave", CPUBIND_IRQBALANCE_LEAVE}, {"ban", CPUBIND_IRQBALANCE_BAN}, {NULL, 0}};
+static const choice nic_ways[] = {{"leave", 0}, {"pool", 1}, {NULL, 0}};
 static const choice questions[] = {
     {"alive", API_ASK_ALIVE}, {"ready", API_ASK_READY}, {NULL, 0}};
 #define CPUBIND_X(name, word, core, core_name, base, each, coordinator, api, names)            \
@@ -934,6 +935,7 @@ const api_option api_option_rows[] = {
     NUMBER("memory-time", "SECONDS", BINDING, 0, API_BIND_CALL, memory_time, 1, 86400,
            "a number of seconds from 1 to 86400", NULL),
     WORD("irqbalance", "WAY", BINDING, 0, API_BIND_CALL, irqbalance_ways, irqbalance, NULL),
+    WORD("nic-interrupts", "WAY", BINDING, 0, API_BIND_CALL, nic_ways, moves_nics, NULL),
     WORD("threads", "SET", BINDING, 0, API_BIND_CALL, thread_sets, threads, NULL),
     FLAG("any-arch", BINDING, 0, API_BIND_CALL, any_arch, NULL),
     FLAG("respect-masks", BINDING, 0, 0, respects_masks, NULL),

@@ -256,10 +256,8 @@ void api_make_from(const cpubind_facts *facts, const cpubind_request *request, a
 
 void api_free_network(api_network *network)
 {
-    if (network) {
-        free(network->arena[0].base);
-        free(network->arena[1].base);
-    }
+    if (network)
+        free(network->arena.base);
     free(network);
 }
 

@@ -173,6 +173,7 @@ int cli_plan_examined(const cpubind_source *source, const api_options *options,
         out->planned = (api_planned){.code = CPUBIND_PROBLEM_NO_NPU_SMI};
     }
     read_bus(source, options, out);
+    request->moves_nics = options->moves_nics;
     if (out->is_there)
         request->bus = &out->part;
     if (out->planned.has_facts)

@@ -103,6 +103,7 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     how->sys = !is_live && o->command == API_STATUS ? cpubind_snapshot_sys(&c->source.source)
                                                     : how->sys;
     how->root = how->sys ? NULL : o->root;
+    how->moves_nics = o->moves_nics;
     how->respects_masks = o->respects_masks;
     how->keeps_others = o->keeps_others || (o->tree && is_keeping(o));
     how->tree = !o->tree ? 0 : o->command == API_RUN ? (int32_t)getpid() : o->pid;

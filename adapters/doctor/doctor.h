@@ -107,6 +107,7 @@ typedef struct cpubind_doctor_request {
     const cpubind_device_plan *plan; /* made of these facts; NULL: there is none */
     const cpubind_doctor_bus *bus;   /* NULL: the host has none */
     int32_t is_live;                 /* 1: the source is the live host */
+    int32_t moves_nics;              /* 1: interrupts of network cards belong into pools */
     int32_t npu_smi_ms;              /* how long npu-smi took to answer; -1: not known */
 } cpubind_doctor_request;
 

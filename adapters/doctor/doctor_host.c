@@ -278,7 +278,8 @@ void doctor_check_nics(doctor *d)
 {
     cpubind_input listing;
     cpubind_piece line;
-    if (!doctor_has_plan(d) || !doctor_list(d, "sys/class/net", &listing))
+    if (d->request->moves_nics || !doctor_has_plan(d) ||
+        !doctor_list(d, "sys/class/net", &listing))
         return;
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);)
         check_nic(d, listing.data + line.at, line.len);

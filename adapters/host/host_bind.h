@@ -152,6 +152,7 @@ typedef struct cpubind_host_options {
     const cpubind_source *source; /* what the plan is made from; NULL: this host */
     const char *root;             /* a folder with the list of the workers, which is opened for
                                      each listing; NULL: `source` has it, else this host */
+    int moves_nics;               /* 1: the interrupts of network cards, too */
     int respects_masks;           /* 1: leave processes alone that have masks of their own */
     int keeps_others;             /* 1: put the others on the CPUs that the plan keeps */
     int32_t tree;                 /* the process whose tree alone is bound; 0: the whole host.

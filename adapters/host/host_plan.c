@@ -527,6 +527,7 @@ cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
         .wish = h->options.wish,
         .n_wish = h->options.n_wish,
         .threads = h->options.threads,
+        .moves_nics = h->options.moves_nics,
         .n_process = part->n_process,
         .process = part->process};
     *problem = p->problem;

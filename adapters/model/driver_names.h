@@ -76,7 +76,8 @@ const char *cpubind_named_word(cpubind_named named);
 #define CPUBIND_IRQ_KIND_LIST(X)                                                               \
     X(SQ, "sq", 0)                                                                             \
     X(CQ, "cq", 0)                                                                             \
-    X(MAILBOX, "mailbox", 1)
+    X(MAILBOX, "mailbox", 1)                                                                   \
+    X(NIC, "nic", 1) /* of a network card of the device */
 
 typedef enum cpubind_irq_kind {
 #define CPUBIND_X(name, word, is_extra) CPUBIND_IRQ_##name,
@@ -89,9 +90,6 @@ typedef enum cpubind_irq_kind {
  * not end with NUL: CPUBIND_IRQ_KINDS without one. */
 const char *cpubind_irq_kind_word(cpubind_irq_kind kind);
 cpubind_irq_kind cpubind_irq_kind_of(const char *word, int32_t len);
-
-/* Whether such interrupts go back when the next goal of the same device has none. */
-int cpubind_irq_is_extra(cpubind_irq_kind kind);
 
 /* Which interrupt of the host: its number goes to another one when a driver is loaded again. */
 #define CPUBIND_IRQ_FUNCTION_SIZE 20
@@ -120,7 +118,9 @@ typedef struct cpubind_irq_goal {
     X(UNREAD, "unread", "the interrupts of its PCI function cannot be listed")                 \
     X(NO_INTERRUPTS, "no_interrupts", "/proc/interrupts cannot be read")                       \
     X(NO_SQ, "no_sq", "no interrupt of its PCI function is named sq_send_trigger_irq")         \
-    X(AMBIGUOUS, "ambiguous", "several NPUs share its PCI function and none is named as it is")
+    X(AMBIGUOUS, "ambiguous",                                                                  \
+      "several NPUs share its PCI function and none is named as it is")                        \
+    X(NIC_UNREAD, "nic_unread", "those of its network cards cannot be listed")
 
 typedef enum cpubind_no_irq {
     CPUBIND_IRQ_FOUND = 0,
@@ -128,6 +128,10 @@ typedef enum cpubind_no_irq {
     CPUBIND_NO_IRQ_LIST(CPUBIND_X)
 #undef CPUBIND_X
 } cpubind_no_irq;
+
+/* Whether such interrupts go back when the next goal of the same device has none: where it is
+ * known that it has none. */
+int cpubind_irq_goes(cpubind_irq_kind kind, cpubind_no_irq why);
 
 /* Its word in JSON, and one English sentence without a full stop. Static storage. */
 const char *cpubind_no_irq_word(cpubind_no_irq why);

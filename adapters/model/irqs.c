@@ -95,7 +95,9 @@ cpubind_irq_kind cpubind_irq_kind_of(const char *word, int32_t len)
     return (cpubind_irq_kind)kind;
 }
 
-int cpubind_irq_is_extra(cpubind_irq_kind kind)
+int cpubind_irq_goes(cpubind_irq_kind kind, cpubind_no_irq why)
 {
-    return irq_kinds[kind].is_extra;
+    const int is_known =
+        kind == CPUBIND_IRQ_NIC ? why != CPUBIND_IRQ_NIC_UNREAD : why == CPUBIND_IRQ_FOUND;
+    return irq_kinds[kind].is_extra && is_known;
 }

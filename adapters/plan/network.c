@@ -25,9 +25,9 @@ static int is_rdma(const cpubind_host_device *nic)
 }
 
 /* Leaves of the cards that count those that are so, unless none is. Returns whether one is. */
-static int keep(const cpubind_facts *f, cpubind_network *n,
-                int (*is_so)(const cpubind_host_device *))
+static int keep(cpubind_network *n, int (*is_so)(const cpubind_host_device *))
 {
+    const cpubind_facts *f = &n->facts;
     int has = 0;
     for (int32_t k = 0; k < f->n_nic; k++)
         has |= n->n_device[k] >= 0 && is_so(&f->nic[k]);
@@ -43,8 +43,9 @@ static int32_t near_of(const cpubind_facts *f, int32_t row, int32_t card)
 }
 
 /* Sees how near the nearest cards of each device are, and whether that tells something. */
-static void compare_all(const cpubind_facts *f, cpubind_network *n)
+static void compare_all(cpubind_network *n)
 {
+    const cpubind_facts *f = &n->facts;
     int32_t first = -1;
     for (int32_t i = 0; i < f->n_bus; i++) {
         n->near[i] = CPUBIND_TOGETHER_UNKNOWN;
@@ -59,27 +60,29 @@ static void compare_all(const cpubind_facts *f, cpubind_network *n)
     }
 }
 
-static void give(const cpubind_facts *f, cpubind_network *n, int32_t row, int32_t card)
+static void give(cpubind_network *n, int32_t row, int32_t card)
 {
-    n->has[row * f->n_nic + card] = 1;
+    n->has[row * n->facts.n_nic + card] = 1;
     n->n_device[card]++;
 }
 
 /* A device takes the card of the nearest that the fewest have. */
-static void take_one(const cpubind_facts *f, cpubind_network *n, int32_t row)
+static void take_one(cpubind_network *n, int32_t row)
 {
+    const cpubind_facts *f = &n->facts;
     int32_t best = -1;
     for (int32_t k = 0; k < f->n_nic; k++)
         if (n->n_device[k] >= 0 && near_of(f, row, k) == n->near[row] &&
             (best < 0 || n->n_device[k] < n->n_device[best]))
             best = k;
     if (best >= 0)
-        give(f, n, row, best);
+        give(n, row, best);
 }
 
 /* A card that nobody has goes to the device with the fewest, of those that have none nearer. */
-static void give_left(const cpubind_facts *f, cpubind_network *n, int32_t card)
+static void give_left(cpubind_network *n, int32_t card)
 {
+    const cpubind_facts *f = &n->facts;
     int32_t best = -1, fewest = 0;
     for (int32_t i = 0; i < f->n_bus; i++) {
         int32_t n_card = 0;
@@ -93,36 +96,50 @@ static void give_left(const cpubind_facts *f, cpubind_network *n, int32_t card)
         fewest = n_card;
     }
     if (best >= 0)
-        give(f, n, best, card);
+        give(n, best, card);
 }
 
-int cpubind_network_make(const cpubind_facts *f, cpubind_arena *arena, cpubind_network *out)
+/* Gives the cards to the devices. Returns 0 when the arena is full. */
+static int give_all(cpubind_network *n, cpubind_arena *arena)
 {
+    const cpubind_facts *f = &n->facts;
     const int32_t n_pair = f->n_bus * f->n_nic; /* its size fits: facts->nearness has it */
-    memset(out, 0, sizeof *out);
-    out->has = (uint8_t *)cpubind_arena_take(arena, n_pair, 1);
-    out->near = cpubind_arena_ints(arena, f->n_bus);
-    out->n_device = cpubind_arena_ints(arena, f->n_nic);
-    if (!out->has || !out->near || !out->n_device)
+    n->has = (uint8_t *)cpubind_arena_take(arena, n_pair, 1);
+    n->near = cpubind_arena_ints(arena, f->n_bus);
+    n->n_device = cpubind_arena_ints(arena, f->n_nic);
+    if (!n->has || !n->near || !n->n_device)
         return 0;
-    memset(out->has, 0, (size_t)n_pair);
+    memset(n->has, 0, (size_t)n_pair);
     for (int32_t k = 0; k < f->n_nic; k++)
-        out->n_device[k] = 0;
-    (void)keep(f, out, has_name);
-    (void)keep(f, out, is_physical);
-    out->is_rdma = keep(f, out, is_rdma);
-    compare_all(f, out);
-    out->is_telling |= out->is_rdma;
+        n->n_device[k] = 0;
+    (void)keep(n, has_name);
+    (void)keep(n, is_physical);
+    n->is_rdma = keep(n, is_rdma);
+    compare_all(n);
+    n->is_telling |= n->is_rdma;
     for (int32_t near = 0; near <= CPUBIND_TOGETHER_UNKNOWN; near++)
         for (int32_t i = 0; i < f->n_bus; i++)
-            if (out->near[i] == near && cpubind_facts_has_share(f, i))
-                take_one(f, out, i);
+            if (n->near[i] == near && cpubind_facts_has_share(f, i))
+                take_one(n, i);
     for (int32_t k = 0; k < f->n_nic; k++)
-        if (out->n_device[k] == 0)
-            give_left(f, out, k);
+        if (n->n_device[k] == 0)
+            give_left(n, k);
     for (int32_t i = 0; i < f->n_bus && f->n_nic > 0; i++)
         if (f->bus[i].parent >= 0)
-            memcpy(out->has + i * f->n_nic, out->has + f->bus[i].parent * f->n_nic,
+            memcpy(n->has + i * f->n_nic, n->has + f->bus[i].parent * f->n_nic,
                    (size_t)f->n_nic);
     return 1;
+}
+
+cpubind_problem_code cpubind_network_read(const cpubind_source *source, cpubind_arena *arena,
+                                          cpubind_network *out, cpubind_problem *problem)
+{
+    const cpubind_pci_request asked = {.is_host = 1, .is_bus_alone = 1, .wants_nics = 1};
+    const cpubind_request request = {
+        .is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET, .bus = &asked};
+    cpubind_problem_code code;
+    memset(out, 0, sizeof *out);
+    code = cpubind_facts_read(source, &request, arena, &out->facts, problem);
+    return code != CPUBIND_PROBLEM_NONE || give_all(out, arena) ? code
+                                                                : CPUBIND_PROBLEM_NO_MEMORY;
 }

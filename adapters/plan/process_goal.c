@@ -7,6 +7,7 @@
 #include "process_goal.h"
 
 #include "../model/facts_reader.h"
+#include "network.h"
 
 /* == CPUs and interrupts of a process ======================================= */
 
@@ -100,14 +101,14 @@ static const cpubind_thread_wish *find_wish(const maker *m, const char *name)
     return NULL;
 }
 
-/* Chooses the CPU of an interrupt. Returns 0 when the interrupt is left. */
-static int32_t choose_irq_cpu(const maker *m, cpubind_irq_goal *irq)
+/* Chooses the CPU of an interrupt: that of its turn. Returns 0 when the interrupt is left. */
+static int32_t choose_irq_cpu(const maker *m, int32_t turn, cpubind_irq_goal *irq)
 {
     const cpubind_thread_wish *wish = find_wish(m, irq->id.name);
     const cpubind_cpus cpus =
         wish ? cpus_of_wish(m, wish) : cpubind_goal_cpus_of_role(&m->its, CPUBIND_ROLE_IRQ);
-    const int32_t place = !wish && irq->kind != CPUBIND_IRQ_SQ && cpus.n > 1 ? 1 : 0;
-    irq->cpu = cpus.n > 0 ? cpus.cpu[place] : -1;
+    const int32_t place = wish && irq->kind != CPUBIND_IRQ_NIC ? 0 : turn;
+    irq->cpu = cpus.n > 0 ? cpus.cpu[place % cpus.n] : -1;
     return !wish || wish->kind != CPUBIND_WISH_LEAVE;
 }
 
@@ -137,7 +138,7 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
     for (int32_t i = 0; i < m->out->n_irq; i++) {
         cpubind_irq_goal irq = m->out->irq[i];
         (void)cpubind_pci_format(irq.id.function, &m->device->pci);
-        if (choose_irq_cpu(m, &irq))
+        if (choose_irq_cpu(m, irq.kind != CPUBIND_IRQ_SQ, &irq))
             m->out->irq[n++] = irq;
     }
     m->out->n_irq = n;
@@ -172,6 +173,125 @@ static cpubind_problem_code find_irqs(maker *m)
     m->out->no_irq = CPUBIND_IRQ_NO_INTERRUPTS;
     answer = m->r.source->read(m->r.source->ctx, INPUT_INTERRUPTS);
     return facts_is_present(answer) ? match_irqs(m, answer, msi, n_msi) : CPUBIND_PROBLEM_NONE;
+}
+
+/* == Interrupts of network cards ============================================ */
+
+/* The interrupts of the host, and whose those of a card are. */
+typedef struct card_irqs {
+    const char *text;
+    cpubind_interrupt_list all;
+    int32_t n_device, device; /* that share the card; which of them this one is */
+} card_irqs;
+
+/* Writes the name of an interrupt into a goal. Returns 0 where a record could not have it. */
+static int name_irq(const card_irqs *c, int32_t irq, cpubind_irq_goal *out)
+{
+    cpubind_piece name = {0, 0};
+    int32_t i = 0, at = 0;
+    memset(out, 0, sizeof *out);
+    while (i < c->all.n && c->all.irq[i].irq != irq)
+        i++;
+    if (i == c->all.n ||
+        !cpubind_interrupts_next_name(c->text, c->all.irq[i].names, &at, &name))
+        return 0;
+    *out = (cpubind_irq_goal){.irq = irq, .kind = CPUBIND_IRQ_NIC, .cpu = -1};
+    if (name.len <= 0 || name.len >= CPUBIND_IRQ_NAME_SIZE || c->text[name.at] == '.' ||
+        memchr(c->text + name.at, '/', (size_t)name.len))
+        return 0;
+    memcpy(out->id.name, c->text + name.at, (size_t)name.len);
+    return 1;
+}
+
+/* Adds an interrupt to the goal by its number. */
+static void add_irq(cpubind_goal *goal, const cpubind_irq_goal *irq)
+{
+    int32_t at = goal->n_irq++;
+    for (; at > 0 && goal->irq[at - 1].irq > irq->irq; at--)
+        goal->irq[at] = goal->irq[at - 1];
+    goal->irq[at] = *irq;
+}
+
+/* Adds the interrupts of a card. Devices that share it take them in turns, and each gives its
+ * CPUs to them in turns. */
+static cpubind_problem_code add_card(maker *m, const card_irqs *c,
+                                     const cpubind_host_device *nic)
+{
+    const char *path = facts_function_path(&m->r, &nic->pci, "msi_irqs");
+    cpubind_input listing;
+    cpubind_irq_goal *irq, one;
+    cpubind_problem_code code;
+    int32_t *msi, n_msi;
+    if (!path)
+        return facts_fail_memory(&m->r);
+    listing = m->r.source->list(m->r.source->ctx, path);
+    if (listing.state > CPUBIND_INPUT_PRESENT)
+        m->out->no_irq = CPUBIND_IRQ_NIC_UNREAD;
+    if (!facts_is_present(listing))
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_priv_read_msi(&m->r, listing, &msi, &n_msi);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    irq =
+        (cpubind_irq_goal *)cpubind_arena_take(m->r.arena, m->out->n_irq + n_msi, sizeof *irq);
+    if (!irq)
+        return facts_fail_memory(&m->r);
+    if (m->out->n_irq > 0)
+        memcpy(irq, m->out->irq, (size_t)m->out->n_irq * sizeof *irq);
+    m->out->irq = irq;
+    for (int32_t k = 0; k < n_msi; k++) {
+        cpubind_irq_goal before;
+        if (k % c->n_device != c->device || !name_irq(c, msi[k], &one))
+            continue;
+        for (int32_t i = 0; i < k; i++)
+            one.id.index += name_irq(c, msi[i], &before) &&
+                            memcmp(before.id.name, one.id.name, sizeof one.id.name) == 0;
+        (void)cpubind_pci_format(one.id.function, &nic->pci);
+        if (choose_irq_cpu(m, k / c->n_device, &one))
+            add_irq(m->out, &one);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Adds the interrupts of the network cards of the device. What cannot be read of them is said,
+ * and keeps nobody from binding the rest. */
+static cpubind_problem_code find_nic_irqs(maker *m)
+{
+    cpubind_network network;
+    card_irqs c = {NULL, {0}, 0, 0};
+    cpubind_input answer;
+    cpubind_problem_code code;
+    int32_t row;
+    if (!m->request->moves_nics || !m->device || m->device->pci.domain < 0)
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_network_read(m->r.source, m->r.arena, &network, m->r.problem);
+    answer = m->r.source->read(m->r.source->ctx, INPUT_INTERRUPTS);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = cpubind_priv_read_interrupts(&m->r, answer, &c.all);
+    if (code == CPUBIND_PROBLEM_NO_MEMORY)
+        return code;
+    cpubind_problem_clear(m->r.problem);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(answer)) {
+        m->out->no_irq = CPUBIND_IRQ_NIC_UNREAD;
+        return CPUBIND_PROBLEM_NONE;
+    }
+    c.text = answer.data;
+    row = cpubind_facts_on_bus(&network.facts, &m->device->pci);
+    for (int32_t k = 0; row >= 0 && k < network.facts.n_nic; k++) {
+        const uint8_t *has = network.has + k;
+        const int32_t n_nic = network.facts.n_nic;
+        if (!has[row * n_nic])
+            continue;
+        c.n_device = network.n_device[k];
+        c.device = 0;
+        for (int32_t i = 0; i < row; i++)
+            c.device += network.facts.bus[i].parent < 0 && has[i * n_nic];
+        c.device %= c.n_device;
+        code = add_card(m, &c, &network.facts.nic[k]);
+        if (code != CPUBIND_PROBLEM_NONE)
+            return code;
+    }
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Threads ================================================================ */
@@ -345,5 +465,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
         code = make_rules(&m);
     if (code == CPUBIND_PROBLEM_NONE)
         code = find_driver(&m);
-    return code == CPUBIND_PROBLEM_NONE ? find_irqs(&m) : code;
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = find_irqs(&m);
+    return code == CPUBIND_PROBLEM_NONE ? find_nic_irqs(&m) : code;
 }

@@ -64,7 +64,8 @@ typedef struct cpubind_goal {
     cpubind_thread_rule *rule; /* of several rules that name a thread the first counts */
     int32_t n_rule;
     int32_t memory_node;   /* node for the memory of the process, or -1 */
-    cpubind_irq_goal *irq; /* by ascending number; the SQ, all CQs and mailboxes */
+    cpubind_irq_goal *irq; /* by ascending number; the SQ, all CQs and mailboxes;
+                              those of network cards */
     int32_t n_irq;
     cpubind_no_irq no_irq;       /* why n_irq is 0; FOUND: all of them are left */
     cpubind_driver_goal *driver; /* kernel threads, then work queues */
@@ -101,6 +102,7 @@ typedef struct cpubind_goal_request {
     int32_t n_process; /* 2 or more: so many processes drive the device, this one is ... */
     int32_t process;   /* ... this of them, from 0; else the roles are those of the plan */
     cpubind_threads threads; /* which built-in rules count */
+    int32_t moves_nics;      /* 1: the interrupts of its network cards, too */
 } cpubind_goal_request;
 
 /* The goal for one device of a plan. Where its pool cannot be cut for so many processes, all of

@@ -113,6 +113,30 @@ another_device_is_not_written() {
     return $result
 }
 
+# Eight NPUs share the card, and each has one of its eight interrupts.
+are_moved() { # how many to CPU 144
+    n=$(cat "$live"/proc/irq/43[0-7]/smp_affinity_list | grep -cx 144)
+    free=$(cat "$live"/proc/irq/43[0-7]/smp_affinity_list | grep -cx 100)
+    [ "$n" -eq "$1" ] && [ "$free" -eq $((8 - $1)) ] || {
+        echo "$n are on CPU 144, $free where they were"
+        return 1
+    }
+}
+
+those_of_cards_are_moved() {
+    live_irqs=$other
+    for n in 0 1 2 3 4 5 6 7; do
+        add_irq 43$n ens1-rx-$n
+        ln -sf smp_affinity_list "$live/proc/irq/43$n/effective_affinity_list"
+    done
+    says 0 "" apply --device npu0 && are_bound 400 && are_moved 0 &&
+        says 0 "nic" apply --device npu0 -o nic-interrupts=pool && are_bound 400 && are_moved 1 &&
+        says 0 "as it should be" verify &&
+        says 0 "" apply --device npu0 && are_moved 0 && are_bound 400 &&
+        says 0 "" apply --device npu0 -o nic-interrupts=pool && are_moved 1 &&
+        says 0 "put back" restore && are_moved 0 && are_free 400 && no_record
+}
+
 # -- Whose place is the first ----------------------------------------------------
 
 apply_other() { # what is said
@@ -314,6 +338,8 @@ a_number_of_another_namespace_is_bound_nowhere() {
 check_driver "a driver that is loaded again in another order costs no foreign interrupt" loaded_in_another_order
 check_driver "what is gone is said once" gone_is_said_once
 check_driver "a number that has gone to another device is not written" another_device_is_not_written
+check_driver "nic-interrupts = pool moves those of network cards, and they are put back" \
+    those_of_cards_are_moved
 check_driver "the order of restores does not matter" order_of_restores
 check_driver "the first place outlives its worker" first_place_outlives_its_worker
 check_driver "what ended workers have left is restored" what_ended_workers_have_left

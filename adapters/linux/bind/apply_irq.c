@@ -105,8 +105,7 @@ void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal)
         const cpubind_record_irq irq = r->irq[i];
         const cpubind_subject subject =
             subject_of(b, irq.irq, irq.kind, CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
-        const int may_leave = is_other_device || (cpubind_irq_is_extra(irq.kind) &&
-                                                  goal->no_irq == CPUBIND_IRQ_FOUND);
+        const int may_leave = is_other_device || cpubind_irq_goes(irq.kind, goal->no_irq);
         const int is_left = may_leave && !is_in_goal(goal, &irq);
         if (is_left && b->shared_fault.error)
             (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);

@@ -26,7 +26,7 @@
  *                                            fits counts; -: they are left where they are
  *     placed LIST                            CPUs that only a binding gives
  *     thread TID LIST                        CPUs before; by ascending TID
- *     irq N sq|cq|mailbox CPU FUNCTION NAME INDEX
+ *     irq N sq|cq|mailbox|nic CPU FUNCTION NAME INDEX
  *                                            its interrupts: the CPU of each, and its last
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
