@@ -521,7 +521,6 @@ static int read_env(const api_reading *r, const char *text)
     return add_word(r, text, o->env, &o->n_env, API_MAX_ENV, "there are too many --env");
 }
 
-/* The option prints the workers alone, the key of the settings takes them into the plan. */
 static int read_what_if(const api_reading *r, const char *text)
 {
     static const choice settings[] = {{"nps=1", 1},
@@ -534,6 +533,7 @@ static int read_what_if(const api_reading *r, const char *text)
     return choose(r, settings, "what-if", text, &r->options->what_if);
 }
 
+/* The option prints the workers alone, the key of the settings takes them into the plan. */
 static int read_workers(const api_reading *r, const char *text)
 {
     cpubind_workers_asked *asked = &r->options->request.workers;

@@ -253,8 +253,8 @@ typedef struct cpubind_request {
         wants_others; /* 1: those of other vendors take part, too, where a plan takes them */
     const cpubind_role_spec *roles; /* NULL: those of the product */
     int32_t transfer; /* CPUs of each process for the role of that name, beside `roles` */
-    cpubind_engine_request engine;  /* whose processes have CPUs beside the devices */
-    cpubind_workers_asked workers;  /* who have whole cores before the devices; with `node` */
+    cpubind_engine_request engine; /* whose processes have CPUs beside the devices */
+    cpubind_workers_asked workers; /* who have whole cores before the devices; with `node` */
     /* What is asked of the bus, with `visible` in place of the variables of its only runtime
      * where it has no NPUs. NULL: a plan of the NPUs, with the others where it takes them. */
     const cpubind_pci_request *bus;

@@ -376,8 +376,8 @@ static cpubind_problem_code ask_one(planner *p, int32_t candidate, int32_t *owne
     return code;
 }
 
-/* Where pools are shared the owner of a CPU is the first candidate that has it, but for those of
- * processes beside the devices, which no device shares. */
+/* Where pools are shared the owner of a CPU is the first candidate that has it, but for those
+ * of processes beside the devices, which no device shares. */
 static cpubind_problem_code find_first_owners(planner *p, int32_t *owner, int32_t *work)
 {
     const int32_t n = p->out->claims.host.n_cpu;
