@@ -7,7 +7,7 @@
 #include "../text/cpulist.h"
 
 /* Threads that move data, by the libraries that start them beside a device of any vendor. Where
- * a pool has no CPUs for transfer they are main threads. Of a name the kernel keeps 15 bytes. */
+ * a pool has no CPUs for transfer they are main ones. The kernel keeps 15 bytes of a name. */
 #define ROW(pattern, giver, why)                                                               \
     {                                                                                          \
         pattern, CPUBIND_NAMED_THREAD, CPUBIND_ROLE_TRANSFER, 0, 0, giver, why                 \
