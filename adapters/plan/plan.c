@@ -480,6 +480,8 @@ cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
     static cpubind_problem_code (*const steps[])(planner *) = {
         check_share,
         check_topology,
+        cpubind_priv_list_kept,
+        cpubind_priv_place_workers,
         cpubind_priv_choose_host,
         cpubind_priv_choose_ours,
         cpubind_priv_choose_rank,

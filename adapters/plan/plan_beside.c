@@ -159,7 +159,7 @@ static int is_whole(const planner *p, const int32_t *owner, int32_t i)
 {
     const cpubind_host *host = &p->out->claims.host;
     for (int32_t k = 0; host->core && k < host->n_cpu; k++)
-        if (host->core[k] == host->core[i] && (k < i || owner[k] != owner[i]))
+        if ((k < i || owner[k] != owner[i]) && host->core[k] == host->core[i])
             return 0;
     return 1;
 }

@@ -25,7 +25,7 @@ static int32_t keep_core(const planner *p, int32_t cpu, uint8_t *is_kept)
 /* Lists the CPUs that are kept: the lowest cores of each node, in the order of their lowest
  * online CPU, until they have as many CPUs as the request keeps of each; and the cores of the
  * online CPUs that the request lists. */
-static cpubind_problem_code list_kept(planner *p)
+cpubind_problem_code cpubind_priv_list_kept(planner *p)
 {
     const cpubind_facts *f = p->facts;
     const cpubind_request *q = p->request;
@@ -84,13 +84,8 @@ cpubind_problem_code cpubind_priv_choose_host(planner *p)
     int32_t *node = cpubind_arena_ints(p->arena, cap);
     int32_t *core = f->core_of ? cpubind_arena_ints(p->arena, cap) : NULL;
     cpubind_topology *host = &p->out->host;
-    cpubind_problem_code code = list_kept(p);
     if (!cpu || !node || (f->core_of && !core))
         return plan_fail_memory(p);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_place_workers(p);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
     host->n_cpu = copy_cpus(p, cpu);
     for (int32_t i = 0; i < host->n_cpu; i++) {
         node[i] = f->node_of[cpu[i]];

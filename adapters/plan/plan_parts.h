@@ -34,7 +34,8 @@ typedef struct planner {
 
 /* == The steps ============================================================== */
 
-/* plan_host.c: the kept CPUs, and the host for the core. */
+/* plan_host.c: the kept CPUs; the host for the core, without these and those of CPU workers. */
+cpubind_problem_code cpubind_priv_list_kept(planner *p);
 cpubind_problem_code cpubind_priv_choose_host(planner *p);
 
 /* plan_host.c: the host of the core that a topology is; the CPUs of a core are on one node.

@@ -32,9 +32,9 @@ typedef struct shared_options {
     int32_t has_type; /* device-type */
     int32_t total;    /* total */
     cpubind_rules rules;
-    int32_t keep_each, keep;   /* --keep N; --keep CPU, or -1 */
-    int32_t transfer;          /* CPUs of each process for that role */
-    int32_t n_process;         /* processes of each NPU */
+    int32_t keep_each, keep; /* --keep N; --keep CPU, or -1 */
+    int32_t transfer;        /* CPUs of each process for that role */
+    int32_t n_process;       /* processes of each NPU */
     cpubind_engine_request engine;
     uint8_t parts[HOST_NODES]; /* of the nodes, which CPUs a view gets */
 } shared_options;

@@ -26,7 +26,7 @@ typedef struct view_plan {
     cpu_bits irq[HOST_DEVICES];  /* of a pool, for interrupts */
     cpu_bits part[HOST_DEVICES]; /* of a pool, what this process has for itself */
     cpu_bits kept;
-    cpu_bits beside; /* the CPUs of the engine */
+    cpu_bits beside;           /* the CPUs of the engine */
     int32_t rank_phy;          /* of the NPU that the rank drives, or -1 */
     int32_t n_unknown;         /* rows of NPUs that the view does not have */
     int32_t has_failed;        /* the failing input was asked for */
