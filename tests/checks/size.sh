@@ -24,7 +24,7 @@ adapters/text           3617    1700
 adapters/model          3701    1400
 adapters/ascend         5782    2500
 adapters/pci            1403    1300
-adapters/plan           4057    1200
+adapters/plan           4055    1200
 adapters/linux         12752    9500
 adapters/host           4446    3300
 adapters/service        1818    1500

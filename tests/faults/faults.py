@@ -37,7 +37,7 @@ import world   # noqa: E402
 
 AT_A_TIME = 3 * (os.cpu_count() or 1)
 SAMPLE = 3  # faults of a scene
-MET = 3  # of the places that an earlier scene has had, one in so many fails again
+MET = 4  # of the places that an earlier scene has had, one in so many fails again
 FEW = 5  # in a scene that waits
 
 # How the world of a scene starts.

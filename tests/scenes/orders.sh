@@ -7,7 +7,7 @@
 #   CPUBIND_ORDERS=10000      how many orders (default 40), 10 a second
 #   CPUBIND_TEST_SEED=N       others than those of seed 1; the scheduler draws, too
 #
-# In check-all 560 more, of seed 2, by the command without sanitizers.
+# In check-all 400 more, of seed 2, by the command without sanitizers.
 #
 # A law, on the made host of mend.sh: programs/orders.py draws the orders, and says the one that has
 # left something.
@@ -40,5 +40,5 @@ orders() { # command, how many, seed
 law="what orders of apply, fix, restore, crash and reboot leave is what was there"
 check "$law" orders "$CPUBIND" "${CPUBIND_ORDERS:-40}" "${CPUBIND_TEST_SEED:-1}"
 sed 's/^/# /' "$out/orders" | tail -n 3
-[ "${CPUBIND_LEVEL:-check}" != check-all ] || check "$law, of others" orders "${BUILD%/san}/faulty" 560 2
+[ "${CPUBIND_LEVEL:-check}" != check-all ] || check "$law, of others" orders "${BUILD%/san}/faulty" 400 2
 finish
