@@ -898,10 +898,10 @@ const api_option api_option_rows[] = {
     READ("watch", "[SECONDS]", BINDING, API_STATUS, API_STATUS, read_watch,
          "look again every SECONDS (default: 1): a line for each change"),
     READ("env", "NAME=VALUE", BINDING, API_RUN, API_RUN, read_env,
-         "set a variable, such as OMP_NUM_THREADS={threads}. " CPUBIND_ROLE_LIST(
-             BRACED) "{transfer}, {pool} are lists of CPUs, {threads} the number of main CPUs "
-                     "that the quota has time for, {npu}, {node}; {nic}, {port}, {nics}, "
-                     "{netdev} are network cards"),
+         "set a variable: OMP_NUM_THREADS={threads}. " CPUBIND_ROLE_LIST(
+             BRACED) "{transfer}, {pool} are CPUs, {threads} is the number of main "
+                     "CPUs that a quota has time for; {npu}, {node}, {nic}, {port}, {nics}, "
+                     "{netdev}"),
     FLAG("or-unbound", BINDING, API_RUN, API_RUN, or_unbound,
          "start the command after any refusal, too; --auto, --numa-bind and --tree do so where "
          "something is missing, unless --strict"),

@@ -469,8 +469,10 @@ static int visit_by_rule(walk *w, rule when)
     cpubind_input listing;
     int32_t slash = w->len;
     int result;
-    if (when == RULE_NAMES || when == RULE_CARD)
+    if (when == RULE_NAMES)
         return visit_name(w);
+    if (when == RULE_CARD) /* the name alone counts */
+        return visit_answer(w, (cpubind_input){.state = CPUBIND_INPUT_PRESENT});
     if (when == RULE_ROOT)
         return visit_file_of_root(w);
     if (when == RULE_EMPTY) {

@@ -190,7 +190,7 @@ static inline void carry_all(const char *folder, const called *c)
         shell(folder, "rm -r run/cpubind");
     for (int i = 0; i < c->n; i++)
         if (strncmp(c->word[i], "engine=", 7) == 0)
-            put(folder, "proc/60000/schedstat", "90000000000 0 1");
+            put(folder, "proc/60000/schedstat", "90000000000 0 1\n");
     if (!excluded)
         return;
     plan = json_of(RUN("plan", "--json", "--root", folder, "--exclude", excluded));
