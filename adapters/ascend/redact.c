@@ -246,7 +246,7 @@ static int is_known_name(cursor run)
         return 0;
     memcpy(name, run.text + run.at, (size_t)cursor_len(&run));
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+        if (cursor_starts(&run, libraries[i]))
             return 1;
     return cursor_is(run, "irqbalance") ||
            cpubind_thread_role_of(name, CPUBIND_THREADS_PRODUCT) != NULL;
