@@ -186,8 +186,8 @@ typedef struct cpubind_device_plan {
 /* How many of the roles a plan has, from the first on: all, where it is asked for transfer. */
 static inline int32_t cpubind_plan_n_role(const cpubind_device_plan *plan)
 {
-    return plan->roles.count[CPUBIND_ROLE_TRANSFER] > 0 ? CPUBIND_ALL_ROLES
-                                                        : CPUBIND_ROLE_COUNT;
+    const int32_t has = plan->roles.count[CPUBIND_ROLE_TRANSFER] > 0;
+    return has ? (int32_t)CPUBIND_ALL_ROLES : (int32_t)CPUBIND_ROLE_COUNT;
 }
 
 /* The plan for a request.

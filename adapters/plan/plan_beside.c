@@ -1,10 +1,10 @@
 /* plan_beside.c - the processes beside the devices: an engine's cores and servers, CPU workers
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. The engine claims CPUs of the same call of the core as the devices, so
- * that all processes of the host come to the same cores. Which devices it serves is told by the
- * order of the slots, those of devices that this process cannot see too. CPU workers have whole
- * cores of their nodes, of all online CPUs, and devices what these leave.
+ * Pure: no I/O, no malloc. The engine claims CPUs of the same call of the core as the devices,
+ * so that all processes of the host come to the same cores. Which devices it serves is told by
+ * the order of the slots, those of devices that this process cannot see too. CPU workers have
+ * whole cores of their nodes, of all online CPUs, and devices what these leave.
  */
 #include "plan_parts.h"
 

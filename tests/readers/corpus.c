@@ -106,12 +106,15 @@ static int visit_host(void *ctx, const cpubind_corpus_about *about)
     return 0;
 }
 
+/* Two walks visit the same hosts, unless the database is damaged: SQLite says so where it meets
+ * the damage, which depends on what it has in its cache. */
 static void tell_corpus(reading *r, cpubind_corpus *corpus)
 {
     visited first = {.r = r, .corpus = corpus}, again = {0};
     const cpubind_corpus_fault fault = cpubind_corpus_each(corpus, visit_host, &first);
-    CHECK(cpubind_corpus_each(corpus, visit_host, &again).status == fault.status);
-    CHECK(first.n == again.n);
+    const cpubind_corpus_fault second = cpubind_corpus_each(corpus, visit_host, &again);
+    if (fault.status == CPUBIND_CORPUS_OK && second.status == CPUBIND_CORPUS_OK)
+        CHECK(first.n == again.n);
     if (fault.status)
         tell_corpus_fault(r, &fault);
 }
