@@ -11,6 +11,7 @@
 
 #include "../linux/kernel/bytes.h"
 #include "../model/vendor.h"
+#include "../text/cursor.h"
 #include "device_plan.h"
 
 /* == Reading ================================================================ */
@@ -33,12 +34,14 @@ static int has_card(const cpubind_source *source)
 {
     static const char bus[] = "sys/bus/pci/devices", network[] = "0x02";
     const cpubind_input listing = source->list(source->ctx, bus);
-    for (int32_t at = 0, end; at < listing.len; at = end + 1) {
+    cursor_text of;
+    cursor all = cursor_open(&of, listing.data, listing.len, NULL, 1);
+    while (cursor_left(&all)) {
+        const cursor function = cursor_cut(&all, '\n');
         api_text name = {"", 0};
         cpubind_input input;
-        for (end = at; end < listing.len && listing.data[end] != '\n';)
-            end++;
-        api_add(&name, "%s/%.*s/class", bus, (int)(end - at), listing.data + at);
+        api_add(&name, "%s/%.*s/class", bus, (int)cursor_len(&function),
+                function.text + function.at);
         input = source->read(source->ctx, name.text);
         if (input.len >= (int32_t)sizeof network - 1 &&
             memcmp(input.data, network, sizeof network - 1) == 0)
@@ -182,29 +185,24 @@ void api_explain_nics(const api_planned *p, const cpubind_host_device *device, a
 
 /* == What is wrong ========================================================== */
 
-/* Whether the card of a row has a fault, which the sentence behind it says. */
-static int is_far(const api_network *n, int32_t row, const cpubind_host_device *nic)
-{
-    (void)nic;
-    return n->of.near[row] == CPUBIND_TOGETHER_HOST;
-}
-
-static int is_virtual(const api_network *n, int32_t row, const cpubind_host_device *nic)
-{
-    (void)n;
-    (void)row;
-    return nic->is_virtual;
-}
+enum { CARD_FAR, CARD_VIRTUAL };
 
 static const struct {
-    int (*has)(const api_network *n, int32_t row, const cpubind_host_device *nic);
     const char *what, *advice;
 } faults[] = {
-    {is_far, "network cards on another socket than their devices: ",
-     "; cpubind topo --choose N says which devices have one beside them"},
-    {is_virtual, "network cards that are virtual functions: ",
-     "; what they are a part of may serve other containers and virtual machines, too"},
+    [CARD_FAR] = {"network cards on another socket than their devices: ",
+                  "; cpubind topo --choose N says which devices have one beside them"},
+    [CARD_VIRTUAL] = {"network cards that are virtual functions: ",
+                      "; what they are a part of may serve other containers and virtual "
+                      "machines, too"},
 };
+
+/* Whether the card of a row has a fault. */
+static int has_fault(const api_network *n, int32_t row, const cpubind_host_device *nic,
+                     size_t fault)
+{
+    return fault == CARD_FAR ? n->of.near[row] == CPUBIND_TOGETHER_HOST : nic->is_virtual;
+}
 
 /* Appends "gpu0: mlx5_3, ..." of the rows that have a fault. */
 static void add_faulty(const api_planned *p, const api_network *n, size_t fault, api_text *to)
@@ -215,7 +213,7 @@ static void add_faulty(const api_planned *p, const api_network *n, size_t fault,
         const int32_t at = bus_row(n, row.device);
         const cpubind_host_device *nic;
         for (int32_t k = 0; (nic = next_card(n, at, &k));) {
-            if (!faults[fault].has(n, at, nic))
+            if (!has_fault(n, at, nic, fault))
                 continue;
             api_add(to, "%s", before);
             before = ", ";

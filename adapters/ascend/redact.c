@@ -235,8 +235,6 @@ static void redact_summary(const redactor *r, int32_t *count)
  * a thread of a library that changes masks when it starts, or one with a role. */
 static int is_known_name(cursor run)
 {
-    static const char *const libraries[] = {"dpdk-",    "eal-intr-", "lcore-worker-",
-                                            "reactor_", "pt_nccl_",  "NCCL "};
     char name[16] = "";
     while (cursor_takes(&run, " ") || cursor_takes(&run, "\t"))
         ;
@@ -245,10 +243,8 @@ static int is_known_name(cursor run)
     if (cursor_len(&run) >= (int32_t)sizeof name)
         return 0;
     memcpy(name, run.text + run.at, (size_t)cursor_len(&run));
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (cursor_starts(&run, libraries[i]))
-            return 1;
     return cursor_is(run, "irqbalance") ||
+           cpubind_mask_changer_of(name, cursor_len(&run)) != NULL ||
            cpubind_thread_role_of(name, CPUBIND_THREADS_PRODUCT) != NULL;
 }
 

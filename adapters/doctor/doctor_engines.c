@@ -158,18 +158,25 @@ static int is_found(const doctor *d, int32_t pid)
     return 0;
 }
 
+/* Reads the command line of a process; 0 after doctor_lack. */
+static int read_process(doctor *d, int32_t pid, engine *e)
+{
+    doctor_text name = {.len = 0};
+    cpubind_input answer;
+    doctor_add(&name, "proc/%d/cmdline", (int)pid);
+    if (!doctor_read(d, name.text, &answer))
+        return 0;
+    read_engine(answer.data, answer.len, pid, e);
+    return 1;
+}
+
 /* Reads the command lines of a worker and of the processes above it; 0 after doctor_lack. */
 static int read_engines(doctor *d, const doctor_worker *w, engine *e)
 {
     int32_t pid = w->pid;
-    for (int32_t i = 0; pid > 0 && i < MAX_PARENTS; i++, pid = parent_of(d, pid)) {
-        doctor_text name = {.len = 0};
-        cpubind_input answer;
-        doctor_add(&name, "proc/%d/cmdline", (int)pid);
-        if (!doctor_read(d, name.text, &answer))
+    for (int32_t i = 0; pid > 0 && i < MAX_PARENTS; i++, pid = parent_of(d, pid))
+        if (!read_process(d, pid, e))
             return 0;
-        read_engine(answer.data, answer.len, pid, e);
-    }
     return pid >= 0;
 }
 
@@ -256,8 +263,9 @@ static void find_few_cores(doctor *d)
     if (!d->plan || !(d->plan->warnings & CPUBIND_WARNS(ENGINE_CORES)))
         return;
     for (int32_t i = 0; i < d->plan->n_beside; i++) {
-        need += d->plan->beside[i].n_core;
-        have += d->plan->beside[i].n_has;
+        const cpubind_beside *one = &d->plan->beside[i];
+        need += one->kind == CPUBIND_BESIDE_WORKER ? 0 : one->n_core;
+        have += one->kind == CPUBIND_BESIDE_WORKER ? 0 : one->n_has;
     }
     doctor_add(&evidence,
                "the engine needs %d cores beside its workers, and has %d in the plan",
@@ -318,13 +326,9 @@ void doctor_check_engine_cores(doctor *d)
     for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++) {
         int32_t pid = parent_of(d, d->worker[i].pid);
         for (int32_t k = 0; pid > 0 && k < MAX_PARENTS; k++, pid = parent_of(d, pid)) {
-            doctor_text name = {.len = 0};
-            cpubind_input answer;
             engine e = {0, 0, 0, 0};
-            doctor_add(&name, "proc/%d/cmdline", (int)pid);
-            if (!doctor_read(d, name.text, &answer))
+            if (!read_process(d, pid, &e))
                 break;
-            read_engine(answer.data, answer.len, pid, &e);
             if (e.vllm || e.sglang)
                 judge_wait(d, &e, pid);
         }

@@ -187,27 +187,9 @@ static int is_role_thread(const doctor *d, cpubind_input status)
            role->role < (d->plan ? cpubind_plan_n_role(d->plan) : CPUBIND_ROLE_COUNT);
 }
 
-/* A thread of a library whose start changes the mask of the thread that calls it, which those
- * that this one starts inherit: by its name, who it is of and what the start does. */
-typedef struct starter {
-    const char *name, *what;
-} starter;
-
-/* DPDK, on which SPDK stands, leaves its caller on the first CPU of a core mask, which is CPU 0
- * where nobody has set one (Mooncake, issue 3865); its names are those of 23.03, those before,
- * and SPDK's. NCCL has left the CPUs near the GPU (nccl, issue 2033); torch names its threads
- * always, NCCL its own with NCCL_SET_THREAD_NAME alone. */
-#define OF_DPDK "DPDK, whose start leaves its thread so (SPDK's core_mask says where)"
-#define OF_SPDK "SPDK, whose start leaves its thread so (its core_mask says where)"
-#define OF_NCCL                                                                                \
-    "NCCL, of which 2.29.2 to 2.29.7 leave the thread that starts it so: 2.30 does not"
-static const starter starters[] = {{"dpdk-", OF_DPDK},         {"eal-intr-", OF_DPDK},
-                                   {"lcore-worker-", OF_DPDK}, {"reactor_", OF_SPDK},
-                                   {"pt_nccl_", OF_NCCL},      {"NCCL ", OF_NCCL}};
-
 /* What threads of a process tell of its mask. */
 typedef struct telling {
-    const starter *of; /* NULL: no thread is of one */
+    const char *of;    /* a library whose start changes masks; NULL: no thread is of one */
     int32_t tid, wide; /* that thread; the first one that has all of the mask and more, or -1 */
     const char *of_wide; /* the CPUs of the latter */
 } telling;
@@ -231,13 +213,9 @@ static telling look_for_starter(doctor *d, int32_t pid, const int32_t *cpu, int3
         if (n_all < 0)
             continue;
         name = doctor_field(status, "Name");
-        for (size_t i = 0; i < sizeof starters / sizeof *starters && !t.of; i++) {
-            const int32_t len = (int32_t)strlen(starters[i].name);
-            if (name.len >= len &&
-                memcmp(status.data + name.at, starters[i].name, (size_t)len) == 0) {
-                t.of = &starters[i];
-                t.tid = tid;
-            }
+        if (!t.of) {
+            t.of = cpubind_mask_changer_of(status.data + name.at, name.len);
+            t.tid = tid;
         }
         for (int32_t i = 0; i < n; i++)
             n_in += doctor_has(d->cpu, n_all, cpu[i]);
@@ -254,7 +232,7 @@ static telling look_for_starter(doctor *d, int32_t pid, const int32_t *cpu, int3
 static void add_starter(doctor_text *evidence, const telling *t)
 {
     if (t->of)
-        doctor_add(evidence, "; thread %d is of %s", (int)t->tid, t->of->what);
+        doctor_add(evidence, "; thread %d is of %s", (int)t->tid, t->of);
 }
 
 static void count_masks(doctor *d, int32_t pid, masks *m)

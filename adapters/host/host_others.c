@@ -160,14 +160,20 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     return cpubind_no_fault;
 }
 
+/* Lists a process that is a worker, or an other that is bound. */
+static int is_settled(cpubind_host_bind *h, int32_t pid)
+{
+    host_entry *e = cpubind_host_find(h, pid);
+    if (!e || (e->device < 0 && e->row.state != CPUBIND_HOST_BOUND))
+        return 0;
+    e->is_listed = 1;
+    return 1;
+}
+
 /* Adds an other, if the options put it somewhere. */
 static void add_other(cpubind_host_bind *h, const identity *who, const workers *all)
 {
     host_entry *e = cpubind_host_find(h, who->pid), found = {.device = -1};
-    if (e && e->device >= 0) {
-        e->is_listed = 1;
-        return;
-    }
     if (!is_wanted(h, who, all, &found))
         return;
     if (!e)
@@ -186,8 +192,8 @@ static void list_tree(cpubind_host_bind *h, const workers *all)
     for (int32_t i = 0; i < h->in_tree.n; i++) {
         const int32_t pid = h->in_tree.id[i];
         identity who;
-        if (!cpubind_host_find(h, pid) &&
-            (cpubind_host_parent(h, pid) || is_above_self(h, pid)))
+        if (is_settled(h, pid) || (!cpubind_host_find(h, pid) &&
+                                   (cpubind_host_parent(h, pid) || is_above_self(h, pid))))
             continue;
         if (read_identity(h, pid, all->own_space, &who))
             add_other(h, &who, all);
@@ -204,13 +210,8 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
     else if (!why.error)
         why = cpubind_processes_list(&h->root, &pids);
     for (int32_t i = 0; i < pids.n && !why.error && all.n > 0; i++) {
-        host_entry *e = cpubind_host_find(h, pids.id[i]);
         identity who;
-        if (e && (e->device >= 0 || e->row.state == CPUBIND_HOST_BOUND)) {
-            e->is_listed = 1;
-            continue;
-        }
-        if (!cpubind_host_parent(h, pids.id[i]) &&
+        if (!is_settled(h, pids.id[i]) && !cpubind_host_parent(h, pids.id[i]) &&
             read_identity(h, pids.id[i], all.own_space, &who) && is_beside(h, &who, &all))
             add_other(h, &who, &all);
     }

@@ -58,6 +58,10 @@ typedef struct cpubind_thread_role {
 const cpubind_thread_role *cpubind_thread_role_at(int32_t place);
 const cpubind_thread_role *cpubind_thread_mover_at(int32_t place);
 
+/* Of a thread of a library whose start changes the mask of the thread that calls it, which
+ * those that this one starts inherit: who it is of, and what the start does. NULL: none. */
+const char *cpubind_mask_changer_of(const char *name, int32_t len);
+
 /* The row of a thread of a worker by its name, which ends with NUL; NULL: a main thread. */
 const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_threads threads);
 

@@ -3,6 +3,8 @@
  *
  * Pure: no I/O, no malloc.
  */
+#include <string.h>
+
 #include "../model/vendor.h"
 #include "../text/cpulist.h"
 
@@ -84,6 +86,30 @@ const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_thre
             (row->is_reference || threads == CPUBIND_THREADS_PRODUCT) &&
             cpubind_pattern_matches(row->pattern, name))
             return row;
+    return NULL;
+}
+
+/* DPDK, on which SPDK stands, leaves its caller on the first CPU of a core mask, which is CPU 0
+ * where nobody has set one (Mooncake, issue 3865); its names are those of 23.03, those before,
+ * and SPDK's. NCCL has left the CPUs near the GPU (nccl, issue 2033); torch names its threads
+ * always, NCCL its own with NCCL_SET_THREAD_NAME alone. */
+const char *cpubind_mask_changer_of(const char *name, int32_t len)
+{
+    static const char dpdk[] =
+        "DPDK, whose start leaves its thread so (SPDK's core_mask says where)";
+    static const char spdk[] =
+        "SPDK, whose start leaves its thread so (its core_mask says where)";
+    static const char nccl[] =
+        "NCCL, of which 2.29.2 to 2.29.7 leave the thread that starts it so: 2.30 does not";
+    static const struct {
+        const char *start, *of;
+    } rows[] = {{"dpdk-", dpdk},    {"eal-intr-", dpdk}, {"lcore-worker-", dpdk},
+                {"reactor_", spdk}, {"pt_nccl_", nccl},  {"NCCL ", nccl}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int32_t n = (int32_t)strlen(rows[i].start);
+        if (len >= n && memcmp(name, rows[i].start, (size_t)n) == 0)
+            return rows[i].of;
+    }
     return NULL;
 }
 

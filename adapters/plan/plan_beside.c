@@ -19,8 +19,8 @@ const char *cpubind_beside_word(cpubind_beside_kind kind)
 /* How the devices are shared among engine cores, and these among servers. */
 typedef struct engine_shape {
     const cpubind_engine_kind *kind;
-    int32_t tp, dp,
-        n_api; /* devices of an engine core; engine cores, API servers of a server */
+    int32_t tp;        /* devices of an engine core */
+    int32_t dp, n_api; /* engine cores, API servers of a server */
     int32_t n_server;
 } engine_shape;
 
@@ -65,7 +65,6 @@ static cpubind_beside *add(planner *p, cpubind_beside_kind kind, int32_t number,
 
 cpubind_problem_code cpubind_priv_list_beside(planner *p)
 {
-    const cpubind_engine_kind *kind = cpubind_engine_of(p->request->engine.engine);
     engine_shape s;
     if (p->request->engine.engine == CPUBIND_ENGINE_NONE || p->out->n_slot == 0)
         return reserve_rows(p, 0);
@@ -76,12 +75,12 @@ cpubind_problem_code cpubind_priv_list_beside(planner *p)
     s = shape_of(p);
     if (reserve_rows(p, s.n_server * (s.dp + 1)) != CPUBIND_PROBLEM_NONE)
         return p->problem->code;
-    for (int32_t i = 0; i < s.n_server * s.dp && kind->core > 0; i++)
-        (void)add(p, CPUBIND_BESIDE_ENGINE_CORE, i, i * s.tp, s.tp, kind->core);
+    for (int32_t i = 0; i < s.n_server * s.dp && s.kind->core > 0; i++)
+        (void)add(p, CPUBIND_BESIDE_ENGINE_CORE, i, i * s.tp, s.tp, s.kind->core);
     for (int32_t i = 0; i < s.n_server; i++)
         (void)add(p, CPUBIND_BESIDE_SERVER, i, i * s.dp * s.tp, s.dp * s.tp,
-                  s.n_api + kind->base + kind->each_core * s.dp +
-                      (s.dp > 1 ? kind->coordinator : 0));
+                  s.n_api + s.kind->base + s.kind->each_core * s.dp +
+                      (s.dp > 1 ? s.kind->coordinator : 0));
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -21,18 +21,18 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3617    1700
-adapters/model          3701    1400
-adapters/ascend         5789    2500
-adapters/pci            1403    1300
-adapters/plan           4055    1200
+adapters/model          3702    1400
+adapters/ascend         5785    2500
+adapters/pci            1423    1300
+adapters/plan           4054    1200
 adapters/linux         12752    9500
-adapters/host           4446    3300
+adapters/host           4445    3300
 adapters/service        1818    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1666    5600
-adapters/api            9656    1000
-adapters/doctor         3025    2000
+adapters/api            9654    1000
+adapters/doctor         3013    2000
 adapters/measure        2009    1700
 adapters/cli           13134    7500
 adapters/nri            1198    1000
