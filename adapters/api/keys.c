@@ -38,7 +38,8 @@ const api_key api_keys[] = {
      "of NPUs: a2, a3, 300i, 950, 310b or a chip, such as 910B; auto: from the host", PLANS},
     {"facts", "auto", 0, "which inputs name the NPUs: auto, driver or npu-smi", PLANS},
     {"engine", "none", 0,
-     "vllm, sglang or dynamo: cores for its processes beside the workers, near their devices",
+     "vllm, sglang, dynamo, auto (that of the workers): cores for its processes, near their "
+     "devices",
      PLANS},
     {"tp", "", 0, "devices of an engine core: tensor x pipeline parallel size; else all",
      PLANS},

@@ -254,6 +254,13 @@ static void add_engine(const subject *w, api_text *out)
                 (int)one->number, (int)one->n_core, (int)one->n_has);
         before = ", ";
     }
+    api_add(out, "%s",
+            *before
+                ? "; a process that waits for a CPU stalls all devices that it serves: allow "
+                  "more CPUs, or keep fewer for the host"
+                : "none are planned, since the workers here are of several engines, or "
+                  "its command line does not say how many devices it takes: -o "
+                  "engine=vllm -o tp=8 name it");
 }
 
 /* The cards whose parts share CPUs. */
@@ -387,9 +394,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
          "sys/devices/cpu_core/cpus), and of the fastest the pools have @; where all workers "
          "wait for the slowest one, leave the slower cores out with -o exclude=LIST, alike for "
          "all workers of the host"),
-    [CPUBIND_WARNING_ENGINE_CORES] =
-        ("the engine has too few cores: @; a process that waits for a CPU stalls all devices "
-         "that it serves: allow more CPUs, or keep fewer for the host")};
+    [CPUBIND_WARNING_ENGINE_CORES] = "the engine has too few cores: @"};
 
 /* What takes the place of "@". */
 static void (*const parts[CPUBIND_WARNING_COUNT])(const subject *w, api_text *out) = {

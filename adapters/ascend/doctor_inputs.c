@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "../model/engine.h"
 #include "../model/vendor.h"
 #include "../text/cursor.h"
 #include "../text/input_name.h"
@@ -113,8 +114,13 @@ static cursor part_of(cursor word)
                                         "false",       "true",           "False", "True"};
     static const char *const starts[] = {"--banirq=", "VLLM::", "vllm.", "sglang::", "sglang."};
     static const char *const programs[] = {"vllm", "sglang", "irqbalance"};
+    const int32_t n_option = cpubind_engine_option(word.text + word.at, cursor_len(&word));
     int is_program = 0;
     cursor last = word;
+    if (n_option > 0) {
+        word.end = word.at + n_option;
+        return word;
+    }
     for (cursor c = word; cursor_left(&c); c.at++)
         if (cursor_starts(&c, "enable_cpu_binding")) { /* and its value, of all in JSON */
             word = c;

@@ -20,7 +20,7 @@ int cpubind_doctor_input_has(const char *name);
 /* Removes what no check reads from the bytes of such an input, before anybody keeps them:
  * environments and command lines hold keys and tokens.
  *   environ    the variables that pin threads stay, and those that tell ranks and devices
- *   cmdline    words of vLLM, of --numa-bind and of irqbalance stay, with names of folders and
+ *   cmdline    words of engines and of irqbalance stay, and counts, with names of folders and
  *              all other values removed; "x" stands for each other word
  *   mountinfo  the mounts of /proc and below it stay
  *   others     all bytes stay

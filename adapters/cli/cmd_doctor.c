@@ -376,6 +376,8 @@ int cli_doctor(int argc, char **argv)
     status = cli_open_host(&options, &host, &why);
     if (status == API_DONE)
         status = api_find_devices(&host.source, &options, &why);
+    if (status == API_DONE)
+        status = cli_find_engine(&options, &why);
     if (status != API_DONE) {
         api_close_host(&host);
         return cli_fail(&options, status, why.text);

@@ -134,6 +134,8 @@ static int plan(const api_host *host, api_options *options)
     int status = API_DONE, pools = API_DONE;
     if (wants_opened(&host->source, options))
         status = name_used(&host->source, options, &why);
+    if (status == API_DONE)
+        status = cli_find_engine(options, &why);
     if (is_live)
         cli_progress(options, "cpubind: asking npu-smi ...");
     if (status == API_DONE) {

@@ -65,6 +65,9 @@ int cli_find_workers(host_call *c, api_options *o, api_text *why)
 
 /* == Opening ================================================================ */
 
+/* Commands that look at workers, and leave them where they are. */
+enum { SURVEYS = API_STATUS | API_PLAN | API_DOCTOR };
+
 /* Whether the plan keeps CPUs for the host. */
 static int is_keeping(const api_options *o)
 {
@@ -100,8 +103,8 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     if (c->stop)
         how->bind.stop = c->stop;
     /* Of a snapshot that has them, these are the processes. */
-    how->sys = !is_live && o->command == API_STATUS ? cpubind_snapshot_sys(&c->source.source)
-                                                    : how->sys;
+    how->sys =
+        !is_live && (o->command & SURVEYS) ? cpubind_snapshot_sys(&c->source.source) : how->sys;
     how->root = how->sys ? NULL : o->root;
     how->moves_nics = o->moves_nics;
     how->respects_masks = o->respects_masks;
@@ -114,6 +117,23 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     api_add(why, "the host cannot be opened: ");
     words_add_why(why, WORDS_OTHER, fault.what, fault.error);
     return API_UNREADABLE;
+}
+
+int cli_find_engine(api_options *o, api_text *why)
+{
+    host_call c = {.options = o};
+    cpubind_host_options how = {0};
+    int status;
+    if (o->request.engine.engine != CPUBIND_ENGINE_AUTO)
+        return API_DONE;
+    status = cli_find_workers(&c, o, why);
+    if (status == API_DONE)
+        status = cli_open_all(&c, &how, why);
+    if (status == API_DONE && cpubind_host_bind_survey(c.host) == CPUBIND_PROBLEM_NONE)
+        o->request.engine = *cpubind_host_bind_engine(c.host);
+    cpubind_host_bind_close(c.host);
+    api_close_host(&c.source);
+    return status;
 }
 
 /* == Words ================================================================== */

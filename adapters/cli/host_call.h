@@ -87,6 +87,10 @@ int cli_refuse_all(host_call *c);
  * *why. */
 int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why);
 
+/* Puts the engine of the workers that run here in the place of "auto". Returns the exit status;
+ * the reason is in *why. */
+int cli_find_engine(api_options *options, api_text *why);
+
 /* Whether the machine is of an architecture on which NPUs are bound, or any-arch is set.
  * Returns the exit status; a refusal is printed. */
 int cli_check_machine(const api_options *options);

@@ -108,36 +108,20 @@ typedef struct engine {
     int32_t is_off;       /* enable_cpu_binding is false */
 } engine;
 
-static int starts_with(const char *word, int32_t len, const char *start)
-{
-    const int32_t n = (int32_t)strlen(start);
-    return len > n && memcmp(word, start, (size_t)n) == 0;
-}
-
-/* Whether a word of a command line is the program of an engine, with its folder or without, a
- * module or a worker of it. */
-static int is_of_engine(const char *word, int32_t len, const char *program, const char *module,
-                        const char *worker)
-{
-    int32_t name = len;
-    while (name > 0 && word[name - 1] != '/')
-        name--;
-    return doctor_is(word + name, len - name, program) || starts_with(word, len, module) ||
-           starts_with(word, len, worker);
-}
-
 static void read_engine(const char *bytes, int32_t len, int32_t pid, engine *e)
 {
     const char *value = after(bytes, len, "enable_cpu_binding");
     const char *end = bytes + len;
     for (int32_t at = 0, n; at < len; at += n + 1) {
         const char *stop = (const char *)memchr(bytes + at, '\0', (size_t)(len - at));
+        int32_t named;
         n = stop ? (int32_t)(stop - bytes) - at : len - at;
+        named = cpubind_engine_named(bytes + at, n);
         if (doctor_is(bytes + at, n, "--numa-bind"))
             e->numa_bind = pid;
-        if (is_of_engine(bytes + at, n, "vllm", "vllm.", "VLLM::"))
+        if (named == CPUBIND_ENGINE_VLLM)
             e->vllm = pid;
-        if (is_of_engine(bytes + at, n, "sglang", "sglang.", "sglang::"))
+        if (named == CPUBIND_ENGINE_SGLANG)
             e->sglang = pid;
     }
     if (!value)
@@ -267,6 +251,8 @@ static void find_few_cores(doctor *d)
         need += one->kind == CPUBIND_BESIDE_WORKER ? 0 : one->n_core;
         have += one->kind == CPUBIND_BESIDE_WORKER ? 0 : one->n_has;
     }
+    if (need == 0)
+        return;
     doctor_add(&evidence,
                "the engine needs %d cores beside its workers, and has %d in the plan",
                (int)need, (int)have);
@@ -277,23 +263,10 @@ static void find_few_cores(doctor *d)
     f->number[1] = (cpubind_doctor_number){"have", have};
 }
 
-/* How many devices are driven below a process. */
-static int32_t count_below(doctor *d, int32_t pid)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < d->n_worker; i++) {
-        int32_t at = d->worker[i].pid;
-        for (int32_t k = 0; at > 0 && at != pid && k < MAX_PARENTS; k++)
-            at = parent_of(d, at);
-        n += at == pid;
-    }
-    return n;
-}
-
 /* A process of an engine above worker w that waits for its CPUs. */
 static void judge_wait(doctor *d, const engine *e, int32_t pid)
 {
-    doctor_text input = {.len = 0}, evidence = {.of = d}, command = {.of = d};
+    doctor_text input = {.len = 0}, evidence = {.of = d};
     cpubind_input answer;
     cpubind_schedstat had;
     cpubind_doctor_finding *f;
@@ -310,12 +283,10 @@ static void judge_wait(doctor *d, const engine *e, int32_t pid)
     percent = (int)(had.wait_ns / ((had.run_ns + had.wait_ns) / 100));
     doctor_add(&evidence, "process %d of %s has waited for a CPU for %d percent of its time",
                (int)pid, e->vllm ? "vLLM" : "SGLang", percent);
-    doctor_add(&command, "cpubind apply --all -o engine=%s -o tp=%d",
-               e->vllm ? "vllm" : "sglang", (int)count_below(d, pid));
     f = doctor_find(d);
     f->pid = pid;
     f->evidence = doctor_keep_text(d, &evidence);
-    f->command = doctor_keep_text(d, &command);
+    f->command = "cpubind apply --all -o engine=auto";
     f->input = doctor_keep(d, input.text);
     f->number[0] = (cpubind_doctor_number){"percent", percent};
 }

@@ -55,6 +55,9 @@ cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
         return cpubind_linux_fail(status, ENOMEM, "memory", fault);
     *h = (cpubind_host_bind){
         .sys = sys, .options = *options, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
+    h->is_engine_found = options->request.engine.engine == CPUBIND_ENGINE_AUTO;
+    if (h->is_engine_found)
+        h->options.request.engine = (cpubind_engine_request){.engine = CPUBIND_ENGINE_NONE};
     status = cpubind_group_open(sys, &h->group, &why);
     if (status == CPUBIND_LINUX_OK)
         status = cpubind_linux_open_live(&live, &h->facts_host, &why);
@@ -214,6 +217,8 @@ static int list_all(cpubind_host_bind *h)
     h->list_problem = cpubind_host_list_workers(h);
     if (h->list_problem.code != CPUBIND_PROBLEM_NONE)
         return 0;
+    if (h->is_engine_found)
+        cpubind_host_find_engine(h);
     if (h->options.keeps_others || h->options.request.engine.engine != CPUBIND_ENGINE_NONE)
         why = cpubind_host_list_others(h);
     if (h->options.claim)
@@ -908,6 +913,11 @@ int32_t cpubind_host_bind_unseen(const cpubind_host_bind *h)
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h)
 {
     return &h->plan;
+}
+
+const cpubind_engine_request *cpubind_host_bind_engine(const cpubind_host_bind *h)
+{
+    return &h->options.request.engine;
 }
 
 cpubind_linux_fault cpubind_host_bind_no_events(const cpubind_host_bind *h)

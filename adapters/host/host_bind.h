@@ -266,6 +266,9 @@ cpubind_host_state cpubind_host_state_of(const cpubind_host_bind *h, cpubind_hos
 /* The facts and the plan of the last call. */
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);
 
+/* The engine of that plan: of the options, or of the workers that were listed. */
+const cpubind_engine_request *cpubind_host_bind_engine(const cpubind_host_bind *h);
+
 /* Why the kernel sends no events; error 0: it does, or was not asked. */
 cpubind_linux_fault cpubind_host_bind_no_events(const cpubind_host_bind *h);
 

@@ -7,7 +7,8 @@
  * process and those above it, init, a thread of the kernel. Reads files only.
  *
  * What is of the engine that the request names is told by the names of its processes, and by
- * what is above the workers.
+ * what is above the workers; which engine that is, if it is to be found, by the command lines
+ * there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -109,6 +110,55 @@ static int fits(const char *pattern, const char *name)
     return cpubind_pattern_make(pattern, made) && cpubind_pattern_matches(made, name);
 }
 
+/* Reads what the command lines of a worker and of the processes above it say of an engine: that
+ * of the uppermost one counts. */
+static void read_engine(cpubind_host_bind *h, int32_t pid, cpubind_engine_request *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < MAX_PARENTS && pid > 0; i++) {
+        cpubind_engine_request said;
+        cpubind_proc_stat stat = {.ppid = 0};
+        cpubind_bytes bytes = {0};
+        cpubind_input line;
+        char name[40];
+        (void)snprintf(name, sizeof name, "proc/%d/cmdline", (int)pid);
+        line = cpubind_root_read(&h->root, name, &bytes);
+        cpubind_engine_read(bytes.data, bytes.len, &said);
+        if (said.engine != CPUBIND_ENGINE_NONE)
+            *out = said;
+        out->is_unclear |= line.state == CPUBIND_INPUT_FAILED && line.error != ESRCH;
+        free(bytes.data);
+        (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
+        pid = stat.ppid;
+    }
+}
+
+static int is_same_engine(const cpubind_engine_request *a, const cpubind_engine_request *b)
+{
+    return a->engine == b->engine && a->tp == b->tp && a->dp == b->dp && a->n_api == b->n_api &&
+           a->is_unclear == b->is_unclear;
+}
+
+void cpubind_host_find_engine(cpubind_host_bind *h)
+{
+    const cpubind_engine_request none = {.engine = CPUBIND_ENGINE_NONE};
+    cpubind_engine_request found = none, *engine = &h->options.request.engine;
+    for (int32_t i = 0; i < h->n; i++) {
+        const host_entry *e = h->entry[i];
+        cpubind_engine_request one = none;
+        if (e->is_listed && e->device >= 0 && !e->row.parent)
+            read_engine(h, e->row.pid, &one);
+        if (is_same_engine(&found, &none))
+            found = one;
+        else if (!is_same_engine(&one, &none) && !is_same_engine(&one, &found))
+            found.is_unclear = 1;
+    }
+    if (found.is_unclear)
+        found = (cpubind_engine_request){.is_unclear = 1};
+    h->is_old |= !is_same_engine(&found, engine);
+    *engine = found;
+}
+
 /* Says what an other is of the engine: by its name; a process above a worker is of a server.
  * It serves the first device below it, else that of a worker beside it. */
 static void find_part(cpubind_host_bind *h, const identity *who, const workers *all,
@@ -116,7 +166,7 @@ static void find_part(cpubind_host_bind *h, const identity *who, const workers *
 {
     const cpubind_engine_kind *kind = cpubind_engine_of(h->options.request.engine.engine);
     const identity *beside = find_beside(who, all);
-    int is_server = fits(kind->names, who->name);
+    int is_server = strncmp(who->name, kind->names, strlen(kind->names)) == 0;
     e->serves = -1;
     for (int32_t i = 0; i < all->n && e->serves < 0; i++)
         if (is_above(h, who->pid, all->of[i].pid))

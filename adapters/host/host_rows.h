@@ -87,7 +87,8 @@ static inline cpubind_cpus host_cpus_of(const host_entry *e)
 struct cpubind_host_bind {
     const cpubind_sys *sys;
     cpubind_host_options options;
-    cpubind_root root; /* "/" */
+    int is_engine_found; /* the engine of options.request is that of the last listing */
+    cpubind_root root;   /* "/" */
     cpubind_group *group;
     cpubind_linux_host *facts_host; /* this host; its answers are kept for the plan */
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
@@ -218,6 +219,10 @@ void cpubind_host_add_strays(cpubind_host_bind *h);
  * host. Adds an entry for each that is none yet, and marks all as listed.
  *   errors  of listing /proc; "memory" */
 cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h);
+
+/* Finds the engine of the workers that are listed now, for the next plan. There is room for
+ * one: of workers with several, or whose counts are not known, it is unclear. */
+void cpubind_host_find_engine(cpubind_host_bind *h);
 
 /* == Entries (host_entries.c) =============================================== */
 

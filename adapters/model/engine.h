@@ -13,7 +13,8 @@
 /* One row for each engine: (name, word, cores of an engine core beside its workers, the name of
  * its process as the kernel keeps it or "", cores of a server: always, for each engine core,
  * for a coordinator of several engine cores; API servers where they are not said, 0: one for
- * each engine core; names of the processes of a server).
+ * each engine core; what the names that its processes take begin with). The word is also its
+ * program, and the first part of its modules.
  *   vllm    API servers, an EngineCore for each data-parallel rank, a coordinator of several:
  *           docs/design/arch_overview.md, A + DP + N + (1 if DP > 1) with N workers
  *   sglang  the schedulers drive the devices themselves; the server, a detokenizer, a
@@ -23,9 +24,10 @@
  *           of an EngineCore of vLLM */
 #define CPUBIND_ENGINE_LIST(X)                                                                 \
     X(NONE, "none", 0, "", 0, 0, 0, 1, "")                                                     \
-    X(VLLM, "vllm", 1, "VLLM::EngineCor*", 0, 0, 1, 0, "VLLM::*")                              \
-    X(SGLANG, "sglang", 0, "", 1, 0, 1, 1, "sglang::*")                                        \
-    X(DYNAMO, "dynamo", 1, "VLLM::EngineCor*", 0, 1, 0, 1, "VLLM::*")
+    X(VLLM, "vllm", 1, "VLLM::EngineCor*", 0, 0, 1, 0, "VLLM::")                               \
+    X(SGLANG, "sglang", 0, "", 1, 0, 1, 1, "sglang::")                                         \
+    X(DYNAMO, "dynamo", 1, "VLLM::EngineCor*", 0, 1, 0, 1, "VLLM::")                           \
+    X(AUTO, "auto", 0, "", 0, 0, 0, 0, "") /* that of the workers that run: not known yet */
 
 typedef enum cpubind_engine {
 #define CPUBIND_X(name, word, core, core_name, base, each, coordinator, api, names)            \
@@ -42,7 +44,7 @@ typedef struct cpubind_engine_kind {
     const char *core_name; /* a pattern for cpubind_pattern_make */
     int32_t base, each_core, coordinator; /* cores of a server, beside its API servers */
     int32_t n_api;                        /* API servers; 0: as many as engine cores */
-    const char *names;                    /* a pattern, of what is of the engine */
+    const char *names;                    /* what those of its processes begin with */
 } cpubind_engine_kind;
 
 /* What a plan is asked to have CPUs for. */
@@ -51,6 +53,9 @@ typedef struct cpubind_engine_request {
     int32_t tp;     /* devices of an engine core; 0: all that there are */
     int32_t dp;     /* engine cores of a server on this host; 0: 1 */
     int32_t n_api;  /* API servers of a server; 0: as the row says */
+    /* The engine is to be that of the workers that run, and these have several, or one that
+     * does not say its counts: the plan is for none, with a warning. */
+    int32_t is_unclear;
 } cpubind_engine_request;
 
 /* Workers that drive no device. */
@@ -65,5 +70,19 @@ typedef struct cpubind_workers_asked {
 
 /* The row of an engine. Static storage. */
 const cpubind_engine_kind *cpubind_engine_of(int32_t engine);
+
+/* The engine that a word of a command line is of: its program, with a folder or without, a
+ * module, or a name that a process of it has taken. NONE: of none. */
+int32_t cpubind_engine_named(const char *word, int32_t len);
+
+/* How much of a word of a command line is an option that says a count: with its value, where
+ * that is behind "="; 0: it is none. */
+int32_t cpubind_engine_option(const char *word, int32_t len);
+
+/* Reads what the command line of a process says of an engine, as /proc/PID/cmdline has it.
+ *   out     *out: engine NONE: nothing. is_unclear: it is of that engine, and does not say how
+ *           many devices that takes; else tp and dp are 1 or more
+ *   cost    O(len) */
+void cpubind_engine_read(const char *line, int32_t len, cpubind_engine_request *out);
 
 #endif /* CPUBIND_MODEL_ENGINE_H */

@@ -1,4 +1,4 @@
-/* words.c - the words of problems and warnings, and the rows of engines
+/* words.c - the words of problems and warnings
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc. The rows are in facts.h, and MESSAGES.md documents the words.
@@ -61,15 +61,6 @@ static const char *const scopes[] = {CPUBIND_SCOPE_LIST(CPUBIND_X) "per_npu"};
 const char *cpubind_scope_word(cpubind_scope scope)
 {
     return (size_t)scope < sizeof scopes / sizeof scopes[0] ? scopes[scope] : "?";
-}
-
-const cpubind_engine_kind *cpubind_engine_of(int32_t engine)
-{
-#define CPUBIND_X(name, word, core, core_name, base, each, coordinator, api, names)            \
-    {word, core, core_name, base, each, coordinator, api, names},
-    static const cpubind_engine_kind kinds[] = {CPUBIND_ENGINE_LIST(CPUBIND_X)};
-#undef CPUBIND_X
-    return &kinds[engine > 0 && engine < CPUBIND_ENGINE_COUNT ? engine : CPUBIND_ENGINE_NONE];
 }
 
 void cpubind_problem_clear(cpubind_problem *problem)

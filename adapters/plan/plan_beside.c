@@ -65,8 +65,16 @@ static cpubind_beside *add(planner *p, cpubind_beside_kind kind, int32_t number,
 
 cpubind_problem_code cpubind_priv_list_beside(planner *p)
 {
+    const int32_t engine = p->request->engine.engine;
     engine_shape s;
-    if (p->request->engine.engine == CPUBIND_ENGINE_NONE || p->out->n_slot == 0)
+    if (engine == CPUBIND_ENGINE_AUTO)
+        return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST,
+                         "engine=auto is for one plan of all workers that run: apply --all, "
+                         "run --tree or the service; a process that plans by itself would not "
+                         "always come to the same: -o engine=vllm names the engine");
+    if (p->request->engine.is_unclear)
+        plan_warn(p, CPUBIND_WARNING_ENGINE_CORES);
+    if (engine == CPUBIND_ENGINE_NONE || p->out->n_slot == 0)
         return reserve_rows(p, 0);
     if (p->policy.rule != CPUBIND_RULE_TURNS)
         return plan_fail(p, CPUBIND_PROBLEM_BAD_REQUEST,
@@ -75,7 +83,7 @@ cpubind_problem_code cpubind_priv_list_beside(planner *p)
     s = shape_of(p);
     if (reserve_rows(p, s.n_server * (s.dp + 1)) != CPUBIND_PROBLEM_NONE)
         return p->problem->code;
-    for (int32_t i = 0; i < s.n_server * s.dp && s.kind->core > 0; i++)
+    for (int32_t i = 0; i < s.n_server * s.dp && s.kind->core > 0 && s.tp > 1; i++)
         (void)add(p, CPUBIND_BESIDE_ENGINE_CORE, i, i * s.tp, s.tp, s.kind->core);
     for (int32_t i = 0; i < s.n_server; i++)
         (void)add(p, CPUBIND_BESIDE_SERVER, i, i * s.dp * s.tp, s.dp * s.tp,

@@ -354,7 +354,7 @@ sentences_name_options() {
         echo '--membind --no-numa-bind --physcpubind --remove-args --security-opt --update-kernel'
     } | grep -oE -e '--[a-z-]+' | sort -u >"$out/options"
     cat adapters/api/*.c adapters/cli/*.c adapters/words/*.c adapters/doctor/*.c adapters/plan/*.c adapters/model/*.c \
-        adapters/text/*.c adapters/pci/*.c adapters/ascend/*.c | grep -vE '^ *\{"-' | grep -oE '"([^"\\]|\\.)*"' |
+        adapters/text/*.c adapters/pci/*.c adapters/ascend/*.c | grep -vE '^ *\{("-|CPUBIND_ENGINE_)' | grep -oE '"([^"\\]|\\.)*"' |
         grep -oE -e '--[a-z][a-z-]+' | sort -u >"$out/named"
     [ "$(wc -l <"$out/named")" -ge 50 ] && ! comm -13 "$out/options" "$out/named" | grep .
 }

@@ -3,6 +3,7 @@
  *
  * What each reader promises is in its header in adapters/text.
  */
+#include "../../adapters/model/engine.h"
 #include "../../adapters/text/cgroup.h"
 #include "../../adapters/text/counters.h"
 #include "../../adapters/text/cpulist.h"
@@ -124,6 +125,21 @@ static void read_schedstat(reading *r)
         return;
     tell(r, "%llu %llu %llu\n", BIG(s->run_ns), BIG(s->wait_ns), BIG(s->slices));
     CHECK(r->said.len == r->len && is_same(r->said.text, r->text, (size_t)r->len));
+}
+
+/* `read engine`: a command line. */
+static void read_engine(reading *r)
+{
+    cpubind_engine_request said;
+    memset(&said, r->len & 0xff, sizeof said);
+    cpubind_engine_read(r->text, r->len, &said);
+    tell(r, "%s", cpubind_engine_of(said.engine)->word);
+    if (said.is_unclear)
+        tell(r, ", unclear\n");
+    else
+        tell(r, ", tp %d, dp %d, api %d\n", (int)said.tp, (int)said.dp, (int)said.n_api);
+    CHECK(said.engine != CPUBIND_ENGINE_NONE ? said.is_unclear || (said.tp > 0 && said.dp > 0)
+                                             : !said.is_unclear && said.tp == 0);
 }
 
 /* The CPUs of the arguments, a list. */
@@ -406,6 +422,7 @@ static const reader rows[] = {
     {"stat", read_stat, "", NULL, "proc", 512},
     {"number", read_number, "", NULL, "number", 32},
     {"env", read_env, NULL, NULL, "proc", 1400},
+    {"engine", read_engine, "", NULL, "proc", 512},
     {"comm", read_comm, NULL, NULL, "proc", 64},
     {"pattern", read_pattern, NULL, "comm", "proc", 64},
     {"schedstat", read_schedstat, "", "counters", "proc", 1024},

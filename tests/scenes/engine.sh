@@ -39,7 +39,7 @@ exec 9<>"$out/end"
 
 start_server() {
     rm -f "$out"/*.pid "${list:?}"/*
-    setsid sh "$out/server" >"$out/server.out" 2>&1 &
+    setsid sh "$out/server" vllm serve m -tp "${tp:-2}" >"$out/server.out" 2>&1 &
     for name in server core0 core1 api sidecar w0 w1 w2 w3; do
         becomes test -s "$out/$name.pid" || return 1
     done
@@ -76,6 +76,14 @@ puts_all_back() {
         name_is_on api "$all" && name_is_on w0 "$all"
 }
 check "restore puts them back" puts_all_back
+
+finds_the_engine() {
+    auto="--root $host --allowed 0-47 -o engine=auto"
+    # shellcheck disable=SC2086
+    says 0 "bound" "$CPUBIND" apply --all $auto --memory none && is_in_place &&
+        says 0 "right" "$CPUBIND" verify --all $auto && says 0 '' "$CPUBIND" restore --all
+}
+check "engine = auto takes it and its counts from the command line of the server" finds_the_engine
 
 # shellcheck disable=SC2086
 binds_a_tree() {
