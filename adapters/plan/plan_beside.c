@@ -171,6 +171,68 @@ static int is_whole(const planner *p, const int32_t *owner, int32_t i)
     return 1;
 }
 
+/* == Fast cores ============================================================= */
+
+static int are_in_one_cache(const cpubind_host *host, int32_t a, int32_t b)
+{
+    return host->node[a] == host->node[b] && (!host->cache || host->cache[a] == host->cache[b]);
+}
+
+/* A CPU of the core that an engine core takes for its n CPUs, the first of which is `own`: a
+ * faster one in their cache, of a server, else of the device that has most such cores there,
+ * which keeps one; if there is none, `own`. */
+static int32_t find_faster(const planner *p, const int32_t *owner, int32_t own, int32_t n)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    const int32_t *kind_of = p->facts->kind_of;
+    int32_t best = own, most = 0;
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        const int32_t kind = kind_of[host->cpu[i]], than = kind_of[host->cpu[best]];
+        const int is_faster = kind > kind_of[host->cpu[own]] && kind >= than;
+        const int is_server =
+            owner[i] >= p->out->n_slot &&
+            p->out->beside[owner[i] - p->out->n_slot].kind == CPUBIND_BESIDE_SERVER;
+        int32_t n_core = 0, n_kind = is_server ? host->n_cpu : 0;
+        for (int32_t k = 0; k < host->n_cpu && is_faster && owner[i] >= 0; k++) {
+            n_core += host->core ? host->core[k] == host->core[i] : k == i;
+            n_kind += owner[k] == owner[i] && kind_of[host->cpu[k]] == kind &&
+                      are_in_one_cache(host, k, own);
+        }
+        if (n_kind <= n || (kind == than && n_kind < most) || n_core != n ||
+            !are_in_one_cache(host, i, own) || !is_whole(p, owner, i))
+            continue;
+        best = i;
+        most = n_kind;
+    }
+    return best;
+}
+
+/* An engine core trades its CPUs for a faster core, so that all pools are as large as before.
+ * Where devices may not have the same CPUs nobody trades. */
+void cpubind_priv_trade_cores(const planner *p, int32_t *owner)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    const int can_trade = p->facts->kind_of && p->scope != CPUBIND_SCOPE_PER_DEVICE;
+    for (int32_t b = 0; can_trade && b < p->out->n_beside; b++) {
+        const int32_t who = p->out->n_slot + b;
+        int32_t own = 0, n = 0, is_split = 0, to, other;
+        for (int32_t i = 0; i < host->n_cpu; i++)
+            if (owner[i] == who) {
+                own = n++ == 0 ? i : own;
+                is_split |= !are_in_one_cache(host, i, own);
+            }
+        if (n == 0 || is_split || p->out->beside[b].kind != CPUBIND_BESIDE_ENGINE_CORE)
+            continue;
+        to = find_faster(p, owner, own, n);
+        other = owner[to];
+        for (int32_t i = 0; to != own && i < host->n_cpu; i++)
+            if (owner[i] == who)
+                owner[i] = other;
+            else if (i == to || (host->core && host->core[i] == host->core[to]))
+                owner[i] = who;
+    }
+}
+
 /* The cores of a CPU worker, of which it has all CPUs. */
 static int32_t count_cores(const planner *p, const cpubind_worker *worker)
 {

@@ -453,6 +453,8 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p)
     if (!owner || !work)
         return plan_fail_memory(p);
     code = ask(p, claims, owner, work, &r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        cpubind_priv_trade_cores(p, owner);
     if (code == CPUBIND_PROBLEM_NONE && p->request->share)
         code = find_first_owners(p, owner, work);
     if (code != CPUBIND_PROBLEM_NONE)

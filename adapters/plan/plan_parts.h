@@ -57,7 +57,8 @@ cpubind_problem_code cpubind_priv_place_workers(planner *p);
 cpubind_problem_code cpubind_priv_list_beside(planner *p);
 cpubind_problem_code cpubind_priv_claim_beside(planner *p);
 
-/* ... and takes what the core has given them. */
+/* ... and takes what the core has given them, when engine cores have faster ones of it. */
+void cpubind_priv_trade_cores(const planner *p, int32_t *owner);
 cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner);
 
 /* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of
