@@ -2,7 +2,7 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, measure,
-# service, doctor, numa, driver, newcomer, mixed, pods and slurm, which are in files of
+# service, doctor, numa, driver, newcomer, mixed, cards, pods and slurm, which are in files of
 # these names, and scenes, which are those of tests/scenes.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
@@ -546,6 +546,8 @@ accidents() {
 . /newcomer.sh
 # shellcheck source=tests/vm/mixed.sh
 . /mixed.sh
+# shellcheck source=tests/vm/cards.sh
+. /cards.sh
 # shellcheck source=tests/vm/pods.sh
 . /pods.sh
 # shellcheck source=tests/vm/slurm.sh

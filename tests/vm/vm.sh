@@ -10,10 +10,11 @@
 #                                console
 #
 # HOST is a2, a3, 300i, 950, or one of three hosts with sections of their own: a2x2, an A2 with two
-# nodes; a2x4, an A2 with four nodes and four NPUs; and mixed, two NPUs of an A2 beside two GPUs of
-# AMD. Its kernel is 6.1, that of HOST@6.12 is 6.12. make_disk has the sections of guest.sh that each
-# runs; VM_SECTIONS="views rules" chooses others, such as "binder_start troubles", which are parts of
-# binder, or slurm (make check-slurm, which fetches and builds what it needs).
+# nodes and two network cards of virtio; a2x4, an A2 with four nodes and four NPUs; and mixed, two
+# NPUs of an A2 beside two GPUs of AMD. Its kernel is 6.1, that of HOST@6.12 is 6.12. make_disk has
+# the sections of guest.sh that each runs; VM_SECTIONS="views rules" chooses others, such as
+# "binder_start troubles", which are parts of binder, or slurm (make check-slurm, which fetches and
+# builds what it needs).
 # A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
@@ -46,7 +47,7 @@ make_disk() { # host, script
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
     for section in views rules crowd binder measure memory service doctor numa driver \
-        newcomer mixed pods slurm; do
+        newcomer mixed cards pods slurm; do
         cp "$here/$section.sh" "$root/"
     done
     add_scenes
@@ -68,7 +69,7 @@ make_disk() { # host, script
     case $1 in
     a2@6.12) sections="service doctor driver numa newcomer" ;;
     a2) sections="measure views rules binding crowd" ;;
-    a2x2*) sections="rules memory_moves scenes" ;;
+    a2x2*) sections="rules memory_moves scenes cards" ;;
     a2x4) sections=pods ;;
     a2x4@6.12) sections=binder ;;
     950*) sections="views rules binding" ;;
@@ -78,6 +79,7 @@ make_disk() { # host, script
     esac
     sections=${VM_SECTIONS:-$sections}
     [ "$sections" = slurm ] && add_slurm
+    [ "$1" = a2x2 ] && add_cards
     echo "$sections" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) >"$vm/$1.cpio"
 }
@@ -107,6 +109,13 @@ add_programs() {
         cp -L "$vm/apt/root"/*/aarch64-linux-gnu/$name "$vm/apt/root/usr/lib"/*/$name \
             "$root/lib/aarch64-linux-gnu/" 2>/dev/null
     done
+}
+
+# The drivers of virtio's network cards, which the kernel has as modules.
+add_cards() {
+    mkdir "$root/cards"
+    find "$vm/kernels/6.1/root/lib/modules" \( -name 'virtio*.ko' -o -name '*failover.ko' \) \
+        -exec cp {} "$root/cards/" ';'
 }
 
 # Slurm has the paths of Debian compiled in.
@@ -150,10 +159,13 @@ numa() { # host
     echo "-smp $n_cpu,sockets=1,clusters=$((n_cpu / 8)),cores=8,threads=1 -m $total"
 }
 
-devices() {
+devices() { # host
     for slot in 10 11 12 13 14 15 16 17; do
         echo "-device virtio-rng-pci,disable-legacy=on,vectors=64,rng=r,addr=0x$slot"
     done
+    [ "$1" = a2x2 ] || return
+    echo "-device virtio-net-pci,disable-legacy=on,romfile=,addr=0x18"
+    echo "-device virtio-net-pci,disable-legacy=on,romfile=,addr=0x19"
 }
 
 # One CPU of this machine runs all CPUs of the guest. A Cortex-A72 has none of the later extensions,
@@ -165,7 +177,7 @@ boot() { # host
     # shellcheck disable=SC2046
     qemu-system-aarch64 -M virt,gic-version=3,its=on \
         -accel tcg,thread=single -cpu cortex-a72 $(numa "$1") \
-        -object rng-builtin,id=r $(devices) -nodefaults -display none -serial stdio -no-reboot \
+        -object rng-builtin,id=r $(devices "$1") -nodefaults -display none -serial stdio -no-reboot \
         -kernel "$(kernel_of "$1")/vmlinuz" -initrd "$vm/$1.cpio" -append "console=ttyAMA0 panic=-1 quiet \
 loglevel=1 rcupdate.rcu_expedited=1 mitigations=off nokaslr kpti=off init_on_alloc=0 cryptomgr.notests" </dev/null >"$vm/$1.log" 2>&1 &
     await_end $! "$vm/$1.log"
