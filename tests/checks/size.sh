@@ -24,7 +24,7 @@ adapters/text           3617    1700
 adapters/model          3841    1400
 adapters/ascend         5791    2500
 adapters/pci            1423    1300
-adapters/plan           4062    1200
+adapters/plan           4117    1200
 adapters/linux         12752    9500
 adapters/host           4501    3300
 adapters/service        1818    1500
