@@ -38,8 +38,8 @@
  *     the rest makes up for it.
  *   5 A device below its minimum, then below the floor, takes idle cores, the nearest first,
  *     then cores that others can spare: in nobody's home first, then the nearest, then of the
- *     largest pool. If cores are too few for the minimums, the same with single CPUs; if CPUs
- *     are, the devices that lack most get none.
+ *     largest pool. If cores are too few for the minimums, the same with single CPUs, and one
+ *     moves for another; if CPUs are, the devices that lack most get none.
  *   The floor is half of an even share of the CPUs that a device may have, beside all that may
  *   have some of them; for a device that has a core by line 1 at most its minimum + 7.
  *
@@ -1309,6 +1309,34 @@ CPUBIND_PRIV int32_t cpubind_priv_serve(cpubind_priv_table *t, int32_t guests,
     }
 }
 
+/* Device d takes a CPU of one that takes another for it, and so on, to one that can be had: the
+ * shortest such row. Cores are cut. Returns whether there is one. */
+CPUBIND_PRIV int32_t cpubind_priv_move_up(cpubind_priv_table *t, int32_t d)
+{
+    int32_t *before = t->end, *gives = before + t->n_device, *row = gives + t->n_device, n = 1;
+    cpubind_priv_fill(before, t->n_device, CPUBIND_NONE);
+    before[d] = row[0] = d;
+    for (int32_t at = 0; at < n; at++) {
+        int32_t who = row[at], what = cpubind_priv_find_core(t, who, CPUBIND_PRIV_MINIMUM);
+        for (; what != CPUBIND_NONE; who = before[who]) {
+            cpubind_priv_take(t, who, what);
+            if (who == d)
+                return 1;
+            what = gives[who];
+        }
+        for (int32_t c = 0; c < t->n_core; c++) {
+            const int32_t from = t->owner[c];
+            if (from == CPUBIND_NONE || before[from] != CPUBIND_NONE ||
+                !cpubind_priv_stand_of(t, t->lot_of[c], t->house_of[who]))
+                continue;
+            before[from] = who;
+            gives[from] = c;
+            row[n++] = from;
+        }
+    }
+    return 0;
+}
+
 /* The weights of all devices that may have a CPU which the house may have; known: but for the
  * unseen. */
 CPUBIND_PRIV int64_t cpubind_priv_sum_rivals(const cpubind_priv_table *t, int32_t house,
@@ -1386,6 +1414,10 @@ CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_table *t)
             cpubind_priv_cut_cores(t);
         is_cut = 1;
         (void)cpubind_priv_serve(t, guests, CPUBIND_PRIV_MINIMUM);
+        for (int32_t d = 0; d < t->n_device && !guests; d++)
+            while (t->size[d] < t->device[d].minimum && !t->elsewhere[t->house_of[d]] &&
+                   cpubind_priv_move_up(t, d)) {
+            }
         (void)cpubind_priv_serve(t, guests, CPUBIND_PRIV_OF_THE_LAST);
     }
 }

@@ -19,7 +19,7 @@ fi
 
 # room                 most    goal
 rooms='
-cpubind.h              1600    1600
+cpubind.h              1622    1600
 adapters/text           3617    1700
 adapters/model          3841    1400
 adapters/ascend         5791    2500
@@ -41,7 +41,7 @@ adapters/python          809     700
 adapters/cpp             463     440
 adapters/packaging       783     400
 fuzz                     400     400
-tests                  40320   30000'
+tests                  40565   30000'
 
 cloc --quiet --csv --by-file --include-lang='C,C/C++ Header,C++,Python,Bourne Shell,Bourne Again Shell' \
     cpubind.h adapters tests fuzz >"$out/lines" || exit 1
