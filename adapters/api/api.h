@@ -453,9 +453,13 @@ typedef struct api_planned {
     api_network *network;          /* what is known of network cards; NULL: nobody has asked */
 } api_planned;
 
+/* Plans the NPUs of a host or, by a request for devices of the bus, those that there are. */
 void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out);
 
-/* The same with facts that are known already. The plan quotes what they quote. */
+/* Reads the facts for that alone. */
+void api_read(const cpubind_source *source, const cpubind_request *request, api_planned *out);
+
+/* The same plan with facts that are known already. The plan quotes what they quote. */
 void api_make_from(const cpubind_facts *facts, const cpubind_request *request,
                    api_planned *out);
 void api_free_planned(api_planned *planned);

@@ -10,32 +10,18 @@
 
 /* == Reading ================================================================ */
 
-/* The arguments of read_devices. */
-typedef struct reading {
-    const cpubind_source *source;
-    const cpubind_request *request;
-    api_planned *out;
-} reading;
-
-static cpubind_problem_code read_devices(void *ctx, cpubind_arena *arena)
-{
-    const reading *r = (const reading *)ctx;
-    return cpubind_facts_read(r->source, r->request, arena, &r->out->facts, &r->out->problem);
-}
-
 void api_read_asked(const cpubind_source *source, const cpubind_pci_request *asked,
                     const cpubind_request *seen, api_planned *out)
 {
     cpubind_request request = {
         .is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET, .bus = asked};
-    reading r = {.source = source, .request = &request, .out = out};
     if (seen) {
         request.visible = seen->visible;
         request.visible_len = seen->visible_len;
         request.allowed = seen->allowed;
         request.n_allowed = seen->n_allowed;
     }
-    out->code = cpubind_with_arena(NULL, &out->arena, read_devices, &r);
+    api_read(source, &request, out);
 }
 
 void api_read_devices(const cpubind_source *source, const api_options *options,
@@ -79,17 +65,6 @@ int api_judge_devices(const api_planned *read, const api_options *options, api_t
 
 /* == Planning =============================================================== */
 
-static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
-{
-    const reading *r = (const reading *)ctx;
-    api_planned *out = r->out;
-    const cpubind_problem_code code = read_devices(ctx, arena);
-    out->has_facts = code == CPUBIND_PROBLEM_NONE;
-    return code == CPUBIND_PROBLEM_NONE && out->facts.n_bus > 0
-               ? cpubind_plan_devices(&out->facts, r->request, arena, &out->plan, &out->problem)
-               : code;
-}
-
 /* How the options, and the variables of the host, want devices planned; *out borrows from
  * them. Returns the exit status, with the reason in *why. */
 static int ask(const cpubind_source *source, const api_options *options, cpubind_request *out,
@@ -112,7 +87,6 @@ int api_plan_bus(const cpubind_source *source, const api_options *options, api_p
 {
     cpubind_pci_request asked = options->topo;
     cpubind_request request;
-    reading r = {.source = source, .request = &request, .out = out};
     int status = API_DONE;
     if (options->request.only_running)
         return words_fail(API_REFUSED, why,
@@ -128,7 +102,7 @@ int api_plan_bus(const cpubind_source *source, const api_options *options, api_p
     if (status != API_DONE)
         return status;
     api_free_planned(out);
-    out->code = cpubind_with_arena(NULL, &out->arena, make, &r);
+    api_make(source, &request, out);
     if (!out->has_facts || out->facts.n_bus == 0)
         return api_judge_devices(out, options, why);
     if (out->code == CPUBIND_PROBLEM_NONE)

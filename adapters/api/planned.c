@@ -211,47 +211,49 @@ void api_close_host(api_host *host)
 
 /* The arguments of make_plan. */
 typedef struct making {
-    const cpubind_source *source;
+    const cpubind_source *source; /* NULL: the facts are there */
     const cpubind_request *request;
     api_planned *planned;
+    int is_reading; /* the facts alone */
 } making;
 
 static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
     api_planned *p = m->planned;
-    cpubind_problem_code code =
-        cpubind_facts_read(m->source, m->request, arena, &p->facts, &p->problem);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_problem_clear(&p->problem);
+    if (m->source)
+        code = cpubind_facts_read(m->source, m->request, arena, &p->facts, &p->problem);
     p->has_facts = code == CPUBIND_PROBLEM_NONE;
-    if (p->has_facts)
-        code = cpubind_plan_make(&p->facts, m->request, arena, &p->plan, &p->problem);
-    return code;
+    if (!p->has_facts || m->is_reading || (m->request->bus && p->facts.n_bus == 0))
+        return code;
+    return m->request->bus
+               ? cpubind_plan_devices(&p->facts, m->request, arena, &p->plan, &p->problem)
+               : cpubind_plan_make(&p->facts, m->request, arena, &p->plan, &p->problem);
 }
 
 void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out)
 {
-    making m = {source, request, out};
+    making m = {source, request, out, 0};
     api_free_network(out->network); /* of the host before */
     out->network = NULL;
     out->code = cpubind_with_arena(NULL, &out->arena, make_plan, &m);
 }
 
-static cpubind_problem_code make_from_facts(void *ctx, cpubind_arena *arena)
+void api_read(const cpubind_source *source, const cpubind_request *request, api_planned *out)
 {
-    const making *m = (const making *)ctx;
-    cpubind_problem_clear(&m->planned->problem);
-    return cpubind_plan_make(&m->planned->facts, m->request, arena, &m->planned->plan,
-                             &m->planned->problem);
+    making m = {source, request, out, 1};
+    out->code = cpubind_with_arena(NULL, &out->arena, make_plan, &m);
 }
 
 void api_make_from(const cpubind_facts *facts, const cpubind_request *request, api_planned *out)
 {
-    making m = {NULL, request, out};
+    making m = {NULL, request, out, 0};
     out->facts = *facts;
-    out->has_facts = 1;
     if (!out->arena.size)
         out->arena.size = FIRST_ARENA_OF_PLAN;
-    out->code = cpubind_with_arena(NULL, &out->arena, make_from_facts, &m);
+    out->code = cpubind_with_arena(NULL, &out->arena, make_plan, &m);
 }
 
 void api_free_network(api_network *network)
