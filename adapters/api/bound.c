@@ -190,7 +190,7 @@ int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_s
     if (status == API_DONE)
         status = api_check_rank(&bound->planned, options, why);
     if (status == API_DONE && options->wants_network &&
-        !api_read_network(source, &bound->planned.network))
+        !api_read_network(source, &bound->planned.facts, &bound->planned.network))
         status = api_no_room(why);
     return status;
 }

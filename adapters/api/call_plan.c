@@ -759,7 +759,8 @@ int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figur
  * without memory. */
 static int show_plan(const cpb_plan *plan, api_planned *out)
 {
-    const int good = api_read_network(&plan->source->host.source, &plan->shown->network);
+    const int good = api_read_network(&plan->source->host.source, &plan->planned.facts,
+                                      &plan->shown->network);
     *out = plan->planned;
     out->network = plan->shown->network;
     return good;

@@ -29,14 +29,6 @@ static void add_once(words_value *list, words_value *value)
     words_add(list, value);
 }
 
-/* The network card that is nearest to a device, the first of several. */
-static void add_card(words_value *list, const cpubind_facts *f, int32_t row)
-{
-    const int32_t best = cpubind_facts_nearest_nic(f, row);
-    if (best >= 0)
-        add_once(list, api_pci_json(&f->nic[best].pci));
-}
-
 /* "CUDA_VISIBLE_DEVICES=2,3", of devices of one vendor whose numbers are those of the host: no
  * variable has chosen some of them before. */
 static words_value *setting_value(const cpubind_facts *f, const cpubind_choice *choice)
@@ -61,10 +53,13 @@ static words_value *choice_value(const cpubind_facts *f, const char *by,
     words_value *names = words_array(), *nodes = words_array(), *nics = words_array();
     for (int32_t i = 0; i < choice->n; i++) {
         const cpubind_host_device *device = &f->bus[choice->device[i].row];
+        const cpubind_host_device *nic =
+            cpubind_facts_nearest(f, choice->device[i].row, CPUBIND_NIC);
         words_add(names, name_value(f, &choice->device[i]));
         if (api_place_of(f, device)->node >= 0)
             add_once(nodes, words_id(api_place_of(f, device)->node));
-        add_card(nics, f, choice->device[i].row);
+        if (nic)
+            add_once(nics, api_pci_json(&nic->pci));
     }
     return words_make("by:s devices:v together:s nodes:v nics:v set:v", by, names,
                       choice->n > 1 ? cpubind_together_word(choice->together) : NULL, nodes,

@@ -45,6 +45,9 @@ int api_find_near(const cpubind_source *source, const char *device, api_near *ou
 /* "mlx5_0"; where no file tells the name its address. */
 void api_add_nic(api_text *to, const cpubind_host_device *nic);
 
+/* The key of a kind of cards in JSON. */
+const char *api_cards_key(int kind);
+
 /* The report of topo. */
 words_value *api_topo(const cpubind_facts *facts, const api_options *options);
 

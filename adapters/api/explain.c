@@ -623,13 +623,11 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
 /* Says which network cards a device has. */
 static void say_network(explanation *e, const cpubind_host_device *device)
 {
-    words_value *nics = api_nics_json(e->planned, device);
     api_text *words = words_of(e);
     api_explain_nics(e->planned, device, words);
     if (words->len > 0)
         say(e, "%s", words->text);
-    if (nics)
-        words_set(e->fact, "nics", nics);
+    api_set_cards(e->fact, e->planned, device);
 }
 
 static void explain_npu(explanation *e, int32_t npu)

@@ -1,4 +1,4 @@
-/* nics.c - the network cards of the devices of a plan, and variables that name them
+/* nics.c - the network cards and disks of the devices of a plan, and variables that name them
  * SPDX-License-Identifier: MIT
  *
  * Decides nothing: which device has which card is said by ../plan/network.h. The cards are read
@@ -11,7 +11,6 @@
 
 #include "../linux/kernel/bytes.h"
 #include "../model/vendor.h"
-#include "../text/cursor.h"
 #include "device_plan.h"
 
 /* == Reading ================================================================ */
@@ -19,6 +18,7 @@
 /* The arguments of read_network. */
 typedef struct reading {
     const cpubind_source *source;
+    const cpubind_facts *facts;
     api_network *out;
 } reading;
 
@@ -26,34 +26,14 @@ static cpubind_problem_code read_network(void *ctx, cpubind_arena *arena)
 {
     const reading *r = (const reading *)ctx;
     cpubind_problem_clear(&r->out->problem);
-    return cpubind_network_read(r->source, arena, &r->out->of, &r->out->problem);
+    return cpubind_network_read(r->source, r->facts, arena, &r->out->of, &r->out->problem);
 }
 
-/* Whether the bus has a network card, where its host cannot be read. */
-static int has_card(const cpubind_source *source)
-{
-    static const char bus[] = "sys/bus/pci/devices", network[] = "0x02";
-    const cpubind_input listing = source->list(source->ctx, bus);
-    cursor_text of;
-    cursor all = cursor_open(&of, listing.data, listing.len, NULL, 1);
-    while (cursor_left(&all)) {
-        const cursor function = cursor_cut(&all, '\n');
-        api_text name = {"", 0};
-        cpubind_input input;
-        api_add(&name, "%s/%.*s/class", bus, (int)cursor_len(&function),
-                function.text + function.at);
-        input = source->read(source->ctx, name.text);
-        if (input.len >= (int32_t)sizeof network - 1 &&
-            memcmp(input.data, network, sizeof network - 1) == 0)
-            return 1;
-    }
-    return 0;
-}
-
-int api_read_network(const cpubind_source *source, api_network **network)
+int api_read_network(const cpubind_source *source, const cpubind_facts *facts,
+                     api_network **network)
 {
     api_network *n = *network;
-    reading r = {source, NULL};
+    reading r = {source, facts, NULL};
     cpubind_problem_code code;
     if (n)
         return 1;
@@ -65,41 +45,33 @@ int api_read_network(const cpubind_source *source, api_network **network)
         api_free_network(n);
         return 0;
     }
-    n->is_unread = code != CPUBIND_PROBLEM_NONE && has_card(source);
-    if (code != CPUBIND_PROBLEM_NONE)
-        n->of.facts.n_nic = 0;
+    n->is_unread = code != CPUBIND_PROBLEM_NONE;
     *network = n;
     return 1;
 }
 
 /* == The cards of a device ================================================== */
 
-/* The network cards that were read; NULL: none, or there are none. */
-static const api_network *network_of(const api_planned *p)
+/* The cards of a kind that were read; NULL: none were, or there are none. */
+static const cpubind_given *given_of(const api_planned *p, cpubind_card_kind kind)
 {
     const api_network *n = p->network;
-    return n && n->of.facts.n_nic > 0 ? n : NULL;
-}
-
-/* The row of the bus that a device of the plan is; -1: not known. */
-static int32_t bus_row(const api_network *n, const cpubind_host_device *device)
-{
-    return device->pci.domain < 0 ? -1 : cpubind_facts_on_bus(&n->of.facts, &device->pci);
+    return n && !n->is_unread && n->of.given[kind].cards.n > 0 ? &n->of.given[kind] : NULL;
 }
 
 /* The next card of a row of the bus from `card` on; NULL: there is none. */
-static const cpubind_host_device *next_card(const api_network *n, int32_t row, int32_t *card)
+static const cpubind_host_device *next_card(const cpubind_given *given, int32_t row,
+                                            int32_t *card)
 {
-    const cpubind_facts *f = &n->of.facts;
-    while (row >= 0 && *card < f->n_nic)
-        if (n->of.has[row * f->n_nic + (*card)++])
-            return &f->nic[*card - 1];
+    while (row >= 0 && *card < given->cards.n)
+        if (cpubind_network_has(given, row, (*card)++))
+            return &given->cards.at[*card - 1];
     return NULL;
 }
 
 void api_add_nic(api_text *to, const cpubind_host_device *nic)
 {
-    const cpubind_source_name name = cpubind_nic_name(nic);
+    const cpubind_source_name name = cpubind_card_name(nic);
     if (name.at)
         api_add(to, "%.*s", (int)name.len, name.at);
     else
@@ -111,39 +83,49 @@ static words_value *name_json(cpubind_source_name name)
     return name.at ? words_text_of(name.at, (size_t)name.len) : words_null();
 }
 
-static const char *near_word(const api_network *n, int32_t row)
+static words_value *card_json(const cpubind_host_device *card, cpubind_card_kind kind)
 {
-    return cpubind_together_word((cpubind_together)n->of.near[row]);
+    words_value *one;
+    if (kind == CPUBIND_DISK)
+        return words_make("name:v", name_json(card->disk));
+    one = words_make("rdma:v netdev:v", name_json(card->rdma), name_json(card->netdev));
+    if (card->bond.at)
+        words_set(one, "bond", name_json(card->bond));
+    return one;
 }
 
-words_value *api_nics_json(const api_planned *p, const cpubind_host_device *device)
+void api_set_cards(words_value *to, const api_planned *p, const cpubind_host_device *device)
 {
-    const api_network *n = network_of(p);
-    const int32_t at = n ? bus_row(n, device) : -1;
-    const cpubind_host_device *nic;
-    words_value *all;
-    if (!n)
-        return p->network && p->network->is_unread ? words_null() : NULL;
-    if (at < 0)
-        return words_null();
-    all = words_array();
-    for (int32_t k = 0; (nic = next_card(n, at, &k));)
-        words_add(all, words_make("rdma:v netdev:v pci:v near:s devices:i virtual:b",
-                                  name_json(nic->rdma), name_json(nic->netdev),
-                                  api_pci_json(&nic->pci), near_word(n, at),
-                                  (int)n->of.n_device[k - 1], nic->is_virtual));
-    return all;
+    for (int kind = 0; kind < CPUBIND_CARD_KINDS; kind++) {
+        const cpubind_given *given = given_of(p, (cpubind_card_kind)kind);
+        const int32_t at = given ? cpubind_network_row(&p->network->of, device) : -1;
+        words_value *all = at < 0 ? words_null() : words_array();
+        const cpubind_host_device *card;
+        for (int32_t k = 0; given && (card = next_card(given, at, &k));) {
+            words_value *one = card_json(card, (cpubind_card_kind)kind);
+            words_move(one,
+                       words_make("pci:v near:s devices:i virtual:b", api_pci_json(&card->pci),
+                                  cpubind_together_word((cpubind_together)given->near[at]),
+                                  (int)given->n_device[k - 1], card->is_virtual));
+            words_add(all, one);
+        }
+        if (given || (p->network && p->network->is_unread))
+            words_set(to, api_cards_key(kind), all);
+        else
+            words_free(all);
+    }
 }
 
 words_value *api_nic_names(const api_planned *p, const cpubind_host_device *device)
 {
-    const api_network *n = network_of(p);
+    const cpubind_given *nics = given_of(p, CPUBIND_NIC);
     const cpubind_host_device *nic;
     words_value *names;
-    if (!n || !n->of.is_telling)
+    if (!nics || !nics->is_telling)
         return NULL;
     names = words_array();
-    for (int32_t k = 0; (nic = next_card(n, bus_row(n, device), &k));) {
+    for (int32_t k = 0;
+         (nic = next_card(nics, cpubind_network_row(&p->network->of, device), &k));) {
         api_text name = {"", 0};
         api_add_nic(&name, nic);
         words_add(names, words_text(name.text));
@@ -164,23 +146,25 @@ static const char *const places[CPUBIND_TOGETHER_COUNT] = {
 
 void api_explain_nics(const api_planned *p, const cpubind_host_device *device, api_text *to)
 {
-    const api_network *n = network_of(p);
-    const int32_t at = n ? bus_row(n, device) : -1;
+    const cpubind_given *nics = given_of(p, CPUBIND_NIC);
+    const int32_t at = nics ? cpubind_network_row(&p->network->of, device) : -1;
     const cpubind_host_device *nic;
-    for (int32_t k = 0; n && n->of.is_telling && (nic = next_card(n, at, &k));) {
-        const int n_other = (int)n->of.n_device[k - 1] - 1;
+    for (int32_t k = 0; nics && nics->is_telling && (nic = next_card(nics, at, &k));) {
+        const int n_other = (int)nics->n_device[k - 1] - 1;
         api_add(to, to->len > 0 ? ", and " : "Of the network cards it has ");
         api_add_nic(to, nic);
-        if (cpubind_nic_name(nic).at) {
+        if (cpubind_card_name(nic).at) {
             api_add(to, " (");
             api_add_pci(to, &nic->pci);
             api_add(to, ")");
         }
+        if (nic->bond.at)
+            api_add(to, " in %.*s", (int)nic->bond.len, nic->bond.at);
         if (n_other > 0)
             api_add(to, " with %d other device%s", n_other, n_other == 1 ? "" : "s");
     }
     if (to->len > 0)
-        api_add(to, ": %s; none is nearer", places[n->of.near[at]]);
+        api_add(to, ": %s; none is nearer", places[nics->near[at]]);
 }
 
 /* == What is wrong ========================================================== */
@@ -198,22 +182,23 @@ static const struct {
 };
 
 /* Whether the card of a row has a fault. */
-static int has_fault(const api_network *n, int32_t row, const cpubind_host_device *nic,
+static int has_fault(const cpubind_given *nics, int32_t row, const cpubind_host_device *nic,
                      size_t fault)
 {
-    return fault == CARD_FAR ? n->of.near[row] == CPUBIND_TOGETHER_HOST : nic->is_virtual;
+    return fault == CARD_FAR ? nics->near[row] == CPUBIND_TOGETHER_HOST : nic->is_virtual;
 }
 
 /* Appends "gpu0: mlx5_3, ..." of the rows that have a fault. */
-static void add_faulty(const api_planned *p, const api_network *n, size_t fault, api_text *to)
+static void add_faulty(const api_planned *p, const cpubind_given *nics, size_t fault,
+                       api_text *to)
 {
     const char *before = "";
     for (int32_t i = 0; i < p->plan.n_unit; i++) {
         const api_row row = api_shown(&p->facts, &p->plan, i);
-        const int32_t at = bus_row(n, row.device);
+        const int32_t at = cpubind_network_row(&p->network->of, row.device);
         const cpubind_host_device *nic;
-        for (int32_t k = 0; (nic = next_card(n, at, &k));) {
-            if (!has_fault(n, at, nic, fault))
+        for (int32_t k = 0; (nic = next_card(nics, at, &k));) {
+            if (!has_fault(nics, at, nic, fault))
                 continue;
             api_add(to, "%s", before);
             before = ", ";
@@ -227,16 +212,16 @@ static void add_faulty(const api_planned *p, const api_network *n, size_t fault,
 
 void api_warn_network(const api_planned *p, api_hear *hear, void *ctx)
 {
-    const api_network *n = network_of(p);
+    const cpubind_given *nics = given_of(p, CPUBIND_NIC);
     if (p->network && p->network->is_unread) {
         api_text text = {"", 0};
         api_add(&text, "which network cards the devices have is not known");
         api_add_fault(&p->network->problem, &text);
         hear(ctx, "network", text.text);
     }
-    for (size_t i = 0; n && n->of.is_rdma && i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; nics && nics->is_rdma && i < sizeof faults / sizeof *faults; i++) {
         api_text text = {"", 0}, list = {"", 0};
-        add_faulty(p, n, i, &list);
+        add_faulty(p, nics, i, &list);
         if (list.len == 0)
             continue;
         api_add(&text, "%s%s%s", faults[i].what, list.text, faults[i].advice);
@@ -246,18 +231,33 @@ void api_warn_network(const api_planned *p, api_hear *hear, void *ctx)
 
 /* == Variables ============================================================== */
 
+/* The interface of a card that has an address: that of its bond, for the first card of a row
+ * that is in it. */
+static cpubind_source_name interface_of(const cpubind_given *nics, int32_t row, int32_t card)
+{
+    const cpubind_source_name bond = nics->cards.at[card].bond;
+    for (int32_t k = 0; k < card && row >= 0 && bond.at; k++) {
+        const cpubind_source_name *before = &nics->cards.at[k].bond;
+        if (cpubind_network_has(nics, row, k) && before->at && before->len == bond.len &&
+            memcmp(before->at, bond.at, (size_t)bond.len) == 0)
+            return (cpubind_source_name){NULL, 0};
+    }
+    return bond.at ? bond : nics->cards.at[card].netdev;
+}
+
 int api_add_network(api_text *to, const api_planned *p, const cpubind_host_device *device,
                     api_network_word what)
 {
-    const api_network *n = network_of(p);
-    const int32_t at = n && what != API_NETWORK_NICS ? bus_row(n, device) : -1;
+    const cpubind_given *nics = given_of(p, CPUBIND_NIC);
+    const int32_t at =
+        nics && what != API_NETWORK_NICS ? cpubind_network_row(&p->network->of, device) : -1;
     int n_name = 0;
-    for (int32_t k = 0; n && k < n->of.facts.n_nic; k++) {
-        const cpubind_host_device *nic = &n->of.facts.nic[k];
-        const cpubind_source_name name = what == API_NETWORK_NETDEV ? nic->netdev : nic->rdma;
+    for (int32_t k = 0; nics && k < nics->cards.n; k++) {
+        const cpubind_source_name name =
+            what == API_NETWORK_NETDEV ? interface_of(nics, at, k) : nics->cards.at[k].rdma;
         const int is_its = what == API_NETWORK_NICS
-                               ? n->of.n_device[k] > 0
-                               : at >= 0 && n->of.has[at * n->of.facts.n_nic + k];
+                               ? nics->n_device[k] > 0
+                               : at >= 0 && cpubind_network_has(nics, at, k);
         if (!is_its || !name.at)
             continue;
         api_add(to, "%s%.*s%s", n_name++ > 0 ? "," : "", (int)name.len, name.at,

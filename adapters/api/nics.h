@@ -1,4 +1,4 @@
-/* nics.h - the network cards of the devices of a plan, and variables that name them
+/* nics.h - the network cards and disks of the devices of a plan, and variables that name them
  * SPDX-License-Identifier: MIT
  *
  * PLAN.md documents them, JSON.md the keys.
@@ -10,16 +10,17 @@
 #include "../words/value.h"
 #include "api.h"
 
-/* Reads the network cards of the host of a plan, once: until then a plan shows none. Where they
- * cannot be read, the plan says why. Returns 0 without memory. */
-int api_read_network(const cpubind_source *source, api_network **network);
+/* Reads the cards of the host of a plan, of which *facts are, once: until then a plan shows
+ * none. Where they cannot be read, the plan says why. Returns 0 without memory. */
+int api_read_network(const cpubind_source *source, const cpubind_facts *facts,
+                     api_network **network);
 
 /* What a text names of network cards. */
 #define API_NETWORK_LIST(X)                                                                    \
     X(NIC, "nic")       /* the RDMA devices of one device: mlx5_0,mlx5_1 */                    \
     X(PORT, "port")     /* the first port of each: mlx5_0:1,mlx5_1:1 */                        \
     X(NICS, "nics")     /* those of all devices of the host */                                 \
-    X(NETDEV, "netdev") /* the interfaces of one device: eth0 */
+    X(NETDEV, "netdev") /* the interfaces of one device: eth0; bond0 of one below a bond */
 
 typedef enum api_network_word {
 #define API_X(name, word) API_NETWORK_##name,
@@ -32,8 +33,10 @@ typedef enum api_network_word {
 int api_add_network(api_text *to, const api_planned *planned, const cpubind_host_device *device,
                     api_network_word what);
 
-/* The cards of a device, for JSON; NULL: the host has none, or nobody has asked. */
-words_value *api_nics_json(const api_planned *planned, const cpubind_host_device *device);
+/* Adds the cards of a device to its JSON: nics, disks; none of a kind that the host does not
+ * have, or if nobody has asked. */
+void api_set_cards(words_value *to, const api_planned *planned,
+                   const cpubind_host_device *device);
 
 /* Their names, for a table; NULL: they tell nothing. */
 words_value *api_nic_names(const api_planned *planned, const cpubind_host_device *device);

@@ -765,7 +765,7 @@ const api_option api_option_rows[] = {
          "ask a service that runs whether it goes on: exit 0 or 1 within a second; ready: and "
          "whether it has looked at the workers of the host"),
     FLAG("nics", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, topo.wants_nics,
-         "network cards, too, and how near each is to each device"),
+         "network cards and NVMe disks, too, and how near each is to each device"),
     NUMBER("choose", "N", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, n_choose, 1,
            CPUBIND_MAX_DEVICES, "a number of devices",
            "the N devices that a job should ask for: nearest to each other, then to network "

@@ -71,7 +71,6 @@ static words_value *device_json(const api_planned *p, const api_options *options
     const cpubind_facts *facts = &p->facts;
     const api_row row = api_shown(facts, &p->plan, i);
     api_text why = {"", 0};
-    words_value *nics = api_nics_json(p, row.device);
     words_value *device =
         words_make("name:v number:v rank:i vendor:s product:s pci:v", name_json(&row),
                    words_id(row.number), (int)row.rank,
@@ -99,8 +98,7 @@ static words_value *device_json(const api_planned *p, const api_options *options
         words_make("nodes:v memory_node:v quality:v error:v", nodes_json(facts, row.cpu, row.n),
                    words_id(row.memory_node), api_quality_json(row.figures, 1),
                    row.problem ? details_json(facts, row.problem, why.text) : words_null()));
-    if (nics)
-        words_set(device, "nics", nics);
+    api_set_cards(device, p, row.device);
     return device;
 }
 

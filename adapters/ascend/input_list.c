@@ -29,10 +29,10 @@ typedef enum rule {
                        proc/interrupts is not */
     RULE_ROOT,      /* of no PCI function, or of one of a vendor of NPUs or whose vendor is not
                        known: when this user may read what is root's */
-    RULE_CLASS,     /* of a network card, a GPU, an accelerator or a PCI bridge */
+    RULE_CLASS,     /* of a network card, a disk, a GPU, an accelerator or a PCI bridge */
     RULE_FUNCTION,  /* of a PCI function of either kind */
     RULE_NAMES, /* of a class, and no NPU: a device, of which the name and the number count */
-    RULE_CARD   /* of a class: the same, of a network card */
+    RULE_CARD   /* of a class: of a card the name, and the bond that it is in */
 } rule;
 
 /* Files whose names fit a pattern (cpubind_input_fits). */
@@ -49,6 +49,7 @@ typedef struct known {
 #define CPU          "sys/devices/system/cpu/"
 #define NODE         "sys/devices/system/node/"
 #define FUNCTION     "sys/bus/pci/devices/*"
+#define BOND         "/master/uevent" /* of an interface */
 
 /* What follows each other in one folder of several is visited folder by folder. Old kernels
  * have cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
@@ -109,6 +110,7 @@ static const known files[] = {
     {FUNCTION "/secondary_bus_number", RULE_CLASS},
     {FUNCTION "/infiniband/*", RULE_CARD},
     {FUNCTION "/net/*", RULE_CARD},
+    {FUNCTION "/nvme/*", RULE_CARD},
     {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS},
     {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS},
     {"proc/driver/nvidia/capabilities/gpu%/mig/*", RULE_ALWAYS},
@@ -240,7 +242,8 @@ int cpubind_input_list_has(const char *name)
 {
     if (!cpubind_input_is_name(name))
         return 0;
-    if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name))
+    if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name) ||
+        fits(name, FUNCTION "/net/*" BOND))
         return 1;
     for (int i = 0; i < N_FILES; i++)
         if (fits(name, files[i].name))
@@ -400,13 +403,12 @@ static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
     return result;
 }
 
-/* Visits a name of a folder: its file `dev`, which has a number, or else the name as an empty
- * file. */
-static int visit_name(walk *w)
+/* Visits a name of a folder: a file below it, or else the name as an empty file. */
+static int visit_name(walk *w, const char *below)
 {
     const int32_t len = w->len;
     cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
-    if (append_text(w, "/dev"))
+    if (append_text(w, below))
         answer = w->source->read(w->source->ctx, w->name);
     if (answer.state == CPUBIND_INPUT_PRESENT)
         return visit_answer(w, answer);
@@ -469,10 +471,8 @@ static int visit_by_rule(walk *w, rule when)
     cpubind_input listing;
     int32_t slash = w->len;
     int result;
-    if (when == RULE_NAMES)
-        return visit_name(w);
-    if (when == RULE_CARD) /* the name alone counts */
-        return visit_answer(w, (cpubind_input){.state = CPUBIND_INPUT_PRESENT});
+    if (when == RULE_NAMES || when == RULE_CARD)
+        return visit_name(w, when == RULE_CARD ? BOND : "/dev");
     if (when == RULE_ROOT)
         return visit_file_of_root(w);
     if (when == RULE_EMPTY) {
@@ -512,9 +512,8 @@ static int is_other_vendor(walk *w)
            !cpubind_is_npu_vendor(vendor);
 }
 
-/* Whether PCI function w->name is of a class that counts: a network card, a
- * GPU, another accelerator or a bridge to another bus. A class that cannot be read may be
- * one. */
+/* Whether PCI function w->name is of a class that counts: a network card, a disk, a GPU,
+ * another accelerator or a bridge to another bus. A class that cannot be read may be one. */
 static int is_of_class(walk *w)
 {
     int32_t number;
@@ -522,7 +521,7 @@ static int is_of_class(walk *w)
     if (state != CPUBIND_INPUT_PRESENT)
         return state != CPUBIND_INPUT_ABSENT;
     return number >> 16 == 0x02 || number >> 16 == 0x03 || number >> 16 == 0x12 ||
-           number >> 8 == 0x0604;
+           number >> 8 == 0x0604 || number >> 8 == 0x0108;
 }
 
 /* One past the part of a pattern, from `at` on, that stands for several names; 0: none does. */

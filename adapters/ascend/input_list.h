@@ -27,11 +27,11 @@ typedef int cpubind_input_visit(void *ctx, const char *name, cpubind_input answe
 /* Visits every input that a host has, in a fixed order.
  *   files     all files of the list in input_list.c; a fallback file only if its primary file
  *             is absent; PCI functions only of vendors of NPUs, or with a vendor that cannot be
- *             read, and those whose class is that of a network card, a GPU, an accelerator or a
- *             bridge to another bus. A file that only root may read is not visited where this
- *             user may not read it: no plan of this user depends on it. The files with the
- *             CPUs of the process's cgroup, and of those above it. A folder proc/trs_core/proc
- *             without entries is visited itself, as an empty file
+ *             read, and those whose class is that of a network card, a disk, a GPU, an
+ *             accelerator or a bridge to another bus. A file that only root may read is not
+ *             visited where this user may not read it: no plan of this user depends on it.
+ *             The files with the CPUs of the process's cgroup, and of those above it. A folder
+ *             proc/trs_core/proc without entries is visited itself, as an empty file
  *   commands  of a source that can list "cmd" (a snapshot, a row of the corpus) all known ones;
  *             of another (the live host) npu-smi info -m, info and info -t topo
  *   failures  an input that could not be read is visited with that answer; so is a folder that

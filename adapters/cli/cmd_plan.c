@@ -152,7 +152,7 @@ static int plan(const api_host *host, api_options *options)
             status = pools;
     }
     if (status == API_DONE && planned.has_facts &&
-        !api_read_network(&host->source, &planned.network))
+        !api_read_network(&host->source, &planned.facts, &planned.network))
         status = api_no_room(&why);
     if (is_live)
         cli_progress(options, NULL);

@@ -22,9 +22,12 @@ static const words_view text_view[] = {
      "name pci device node cpus%=near_CPUs visible node_by via "
      "memory_node=own_memory virtual virtual_functions=has_virtual"},
     {WORDS_TABLE, "nics",
-     "pci device=network_card node cpus%=near_CPUs node_by via virtual "
+     "pci device=network_card node cpus%=near_CPUs node_by via bond virtual "
      "virtual_functions=has_virtual"},
+    {WORDS_TABLE, "disks",
+     "pci device=disk node cpus%=near_CPUs node_by via virtual virtual_functions=has_virtual"},
     {WORDS_TABLE, "devices", "nearest.name nearest.near nearest.cards=nearest_network_cards"},
+    {WORDS_TABLE, "devices", "disk.name disk.near disk.cards=nearest_disks"},
     {WORDS_TABLE, "choices", "by devices together nodes nics=network_cards set"},
     {WORDS_BLOCK, "notes", ""},
     {0}};
@@ -41,11 +44,11 @@ static words_value *names_of(const cpubind_host_device *device)
     return names;
 }
 
-/* "H100 SXM5"; else the model by the driver, the interface of a network card, the ids. */
+/* "H100 SXM5"; else the model by the driver, the name of a card, the ids. */
 static words_value *kind_of(const cpubind_host_device *device)
 {
     const cpubind_accelerator *row = &device->accelerator;
-    const cpubind_source_name name = cpubind_nic_name(device);
+    const cpubind_source_name name = cpubind_card_name(device);
     api_text text = {"", 0};
     if (row->vendor == CPUBIND_VENDOR_ASCEND)
         api_add(&text, "Ascend %s", row->product);
@@ -62,20 +65,20 @@ static words_value *kind_of(const cpubind_host_device *device)
     return words_text(text.text);
 }
 
-/* The nearest network cards of the i-th device. */
-static words_value *nearest_of(const cpubind_facts *f, int32_t i, const char *name)
+/* The nearest cards of a kind of the i-th device. */
+static words_value *nearest_of(const cpubind_facts *f, int32_t i, const char *name, int kind)
 {
-    const int32_t *near = f->nearness + i * f->n_nic;
+    const cpubind_cards *all = &f->cards[kind];
     words_value *cards = words_array();
-    const int32_t best = near[cpubind_facts_nearest_nic(f, i)];
-    for (int32_t k = 0; k < f->n_nic; k++) {
+    const cpubind_nearness best =
+        cpubind_nearness_of(&f->bus[i], cpubind_facts_nearest(f, i, (cpubind_card_kind)kind));
+    for (int32_t k = 0; k < all->n; k++) {
         api_text card = {"", 0};
-        api_add_nic(&card, &f->nic[k]);
-        if (near[k] == best)
+        api_add_nic(&card, &all->at[k]);
+        if (cpubind_nearness_of(&f->bus[i], &all->at[k]) == best)
             words_add(cards, words_text(card.text));
     }
-    return words_make("name:s near:s cards:v", name,
-                      cpubind_nearness_word((cpubind_nearness)best), cards);
+    return words_make("name:s near:s cards:v", name, cpubind_nearness_word(best), cards);
 }
 
 /* What is to be said of the node of a device. */
@@ -139,6 +142,7 @@ static words_value *notes_of(const cpubind_facts *f)
 /* Adds what the text has beside the keys of the JSON: names, and what they mean together. */
 static void add_text(words_value *report, const cpubind_facts *f, const api_options *options)
 {
+    static const char *const nearest[] = {[CPUBIND_NIC] = "nearest", [CPUBIND_DISK] = "disk"};
     for (int32_t i = 0; i < f->n_bus; i++) {
         words_value *row = words_at(words_get(report, "devices"), i);
         const cpubind_host_device *device = &f->bus[i];
@@ -150,19 +154,22 @@ static void add_text(words_value *report, const cpubind_facts *f, const api_opti
             words_remove(row, "virtual_functions");
         if (device->sight == CPUBIND_SIGHT_HIDDEN)
             words_set(row, "visible", words_text("hidden"));
-        if (options->topo.wants_nics && f->n_nic > 0)
-            words_set(row, "nearest",
-                      nearest_of(f, i, name ? name : words_string_of(row, "pci")));
+        for (int kind = 0; options->topo.wants_nics && kind < CPUBIND_CARD_KINDS; kind++)
+            if (f->cards[kind].n > 0)
+                words_set(row, nearest[kind],
+                          nearest_of(f, i, name ? name : words_string_of(row, "pci"), kind));
     }
-    for (int32_t i = 0; options->topo.wants_nics && i < f->n_nic; i++) {
-        words_value *row = words_at(words_get(report, "nics"), i);
-        words_set(row, "device", kind_of(&f->nic[i]));
-        if (f->nic[i].n_virtual == 0)
-            words_remove(row, "virtual_functions");
-    }
+    for (int kind = 0; options->topo.wants_nics && kind < CPUBIND_CARD_KINDS; kind++)
+        for (int32_t i = 0; i < f->cards[kind].n; i++) {
+            words_value *rows = words_get(report, api_cards_key(kind));
+            words_value *row = words_at(rows, i);
+            words_set(row, "device", kind_of(&f->cards[kind].at[i]));
+            if (f->cards[kind].at[i].n_virtual == 0)
+                words_remove(row, "virtual_functions");
+        }
     if (!options->quiet)
         words_set(report, "notes", notes_of(f));
-    if (options->topo.wants_nics && f->n_nic == 0 && !options->quiet)
+    if (options->topo.wants_nics && f->cards[CPUBIND_NIC].n == 0 && !options->quiet)
         words_add(words_get(report, "notes"), words_text("no network card is on the PCI bus"));
 }
 

@@ -197,7 +197,7 @@ words_value *cli_make_expectation(const words_value *args, const cpubind_source 
         status = api_check_rank(planned, options, why);
     if (status == API_DONE)
         status = api_check_pools(planned, options, why);
-    if (status == API_DONE && !api_read_network(source, &planned->network))
+    if (status == API_DONE && !api_read_network(source, &planned->facts, &planned->network))
         status = api_no_room(why);
     if (status == API_DONE)
         return words_make("args:V exit:i plan:v", args, API_DONE,

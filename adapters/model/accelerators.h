@@ -34,6 +34,7 @@ typedef enum cpubind_vendor_id {
 /* PCI classes, without the byte of the programming interface. */
 enum {
     CPUBIND_CLASS_NETWORK = 0x02, /* without the subclass, too */
+    CPUBIND_CLASS_NVME = 0x0108,
     CPUBIND_CLASS_VGA = 0x0300,
     CPUBIND_CLASS_3D = 0x0302,
     CPUBIND_CLASS_DISPLAY = 0x0380,

@@ -139,6 +139,14 @@ static int is_listed_vendor(int32_t id)
     return id < 0 || (v->name && v->name(id, -1)) || (v->id > 0 && v->id == id);
 }
 
+cpubind_card_kind cpubind_priv_card_kind(const cpubind_host_device *function)
+{
+    const int32_t class_code = function->ids.class_code;
+    if (class_code == CPUBIND_CLASS_NVME)
+        return CPUBIND_DISK;
+    return class_code >> 8 == CPUBIND_CLASS_NETWORK ? CPUBIND_NIC : CPUBIND_CARD_KINDS;
+}
+
 /* Lists a function that is an accelerator, or asked for. What tells NPUs from other functions
  * must be there for whoever looks for NPUs. */
 static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci)
@@ -146,6 +154,7 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
     cpubind_facts *f = r->facts;
     const cpubind_pci_request *q = r->request->bus;
     cpubind_host_device function = facts_unknown_device();
+    cpubind_card_kind kind;
     int32_t whole_class;
     cpubind_problem_code code;
     int may_be_listed;
@@ -159,10 +168,11 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
             r, fail_without(r, &function, function.ids.vendor < 0 ? "vendor" : "device"),
             &r->unfit);
     function.is_asked = is_asked_for(q, &function, whole_class);
+    kind = cpubind_priv_card_kind(&function);
     if (function.is_asked || function.accelerator.vendor != CPUBIND_VENDOR_OTHER)
         insert(f->bus, &f->n_bus, &function);
-    else if (q && q->wants_nics && function.ids.class_code >> 8 == CPUBIND_CLASS_NETWORK)
-        insert(f->nic, &f->n_nic, &function);
+    else if (q && q->wants_nics && kind < CPUBIND_CARD_KINDS)
+        insert(f->cards[kind].at, &f->cards[kind].n, &function);
     return code;
 }
 
@@ -186,15 +196,18 @@ cpubind_problem_code cpubind_priv_read_bus(facts_reader *r)
     cpubind_facts *f = r->facts;
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
     const int32_t n = facts_count_names(listing);
+    const cpubind_pci_request *q = r->request->bus;
     cpubind_problem_code code = facts_judge(r, INPUT_PCI, listing);
     cpubind_pci_address pci;
     int32_t at = 0;
     f->has_bus = facts_is_present(listing);
     f->bus = (cpubind_host_device *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
-    f->nic = (cpubind_host_device *)cpubind_arena_take(r->arena, r->request->bus ? n : 0,
-                                                       sizeof *f->nic);
-    if (!f->bus || !f->nic)
-        return facts_fail_memory(r);
+    for (int k = 0; k < CPUBIND_CARD_KINDS; k++) {
+        f->cards[k].at = (cpubind_host_device *)cpubind_arena_take(
+            r->arena, q && q->wants_nics ? n : 0, sizeof *f->bus);
+        if (!f->bus || !f->cards[k].at)
+            return facts_fail_memory(r);
+    }
     while (code == CPUBIND_PROBLEM_NONE && next_function(listing, &at, &pci))
         code = read_function(r, &pci);
     find_parents(f);

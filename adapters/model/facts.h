@@ -197,7 +197,7 @@ typedef struct cpubind_pci_request {
     int32_t is_host;      /* 1: the same for all processes of the host: nothing is read of what
                              this one sees, and all devices take part, planned or not */
     int32_t is_bus_alone; /* 1: without what the inputs of a vendor tell of its devices */
-    int32_t wants_nics;   /* 1: network cards, too */
+    int32_t wants_nics;   /* 1: network cards and disks, too */
     int32_t wants_cores;  /* 1: which CPUs share a core */
     int32_t no_bus;       /* 1: nodes and CPUs alone, and no device */
     /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
@@ -337,7 +337,9 @@ typedef struct cpubind_host_device {
     int32_t model_len;
     const char *uuid; /* by the driver, "GPU-..."; NULL: not known */
     int32_t uuid_len;
-    cpubind_source_name rdma, netdev; /* of a network card: "mlx5_0"; "eth0" */
+    cpubind_source_name rdma, netdev; /* of a network card: "mlx5_0"; "eth0" ... */
+    cpubind_source_name bond;         /* ... and "bond0", which the interface is below */
+    cpubind_source_name disk;         /* "nvme0" */
     int32_t is_virtual;               /* 1: a virtual function (SR-IOV) ... */
     int32_t parent;                   /* ... of this row of facts->bus; -1: not known */
     int32_t is_part;     /* 1: a part of its card: a virtual function, a MIG instance ... */
@@ -381,6 +383,18 @@ typedef struct cpubind_host_device {
     int32_t phys[CPUBIND_FUNCTION_DEVICES]; /* of NPUs, by the driver's mailboxes, ascending */
 } cpubind_host_device;
 
+/* What a device may be near to. */
+typedef enum cpubind_card_kind {
+    CPUBIND_NIC,
+    CPUBIND_DISK, /* NVMe */
+    CPUBIND_CARD_KINDS
+} cpubind_card_kind;
+
+typedef struct cpubind_cards {
+    cpubind_host_device *at; /* by address */
+    int32_t n;
+} cpubind_cards;
+
 typedef struct cpubind_pci_bridge {
     cpubind_pci_address pci;
     int32_t secondary; /* the bus below it */
@@ -413,7 +427,7 @@ typedef struct cpubind_pci_rank {
 } cpubind_pci_rank;
 
 typedef struct cpubind_facts {
-    /* CPUs */
+    /* CPUs; cpubind_facts_read_cards takes all up to `noun` from other facts */
     int32_t *cpu, *node; /* allowed CPUs without the excluded ones, ascending, and the node id
                             of each */
     int32_t *node_id;    /* nodes that have CPUs, ascending */
@@ -459,15 +473,13 @@ typedef struct cpubind_facts {
     const char *job_variable; /* that says so, for ranks below; static; NULL: none */
     uint64_t warnings;        /* bits 1 << cpubind_warning */
 
-    /* Devices of any vendor, and network cards */
+    /* Devices of any vendor, and cards */
     const char *noun;         /* "NPU", "device": one of `npu`, in sentences; static */
     cpubind_host_device *bus; /* accelerators and what was asked for, by address; after n_bus
                                   NPUs in view that the bus lacks */
     int32_t n_bus;
-    int32_t is_joined;        /* 1: devices of all vendors take part; 0: NPUs alone */
-    cpubind_host_device *nic; /* by address */
-    int32_t n_nic;
-    int32_t *nearness;          /* cpubind_nearness of device i and card k: [i * n_nic + k] */
+    int32_t is_joined; /* 1: devices of all vendors take part; 0: NPUs alone */
+    cpubind_cards cards[CPUBIND_CARD_KINDS];
     cpubind_pci_bridge *bridge; /* NULL: they were not needed */
     int32_t n_bridge;
     int32_t has_classes;                                /* some function has the file `class` */
@@ -543,6 +555,15 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
 
+/* The devices of the whole host by its bus, and its cards, beside facts of the same host, of
+ * which the CPUs and nodes are taken: they are not read again.
+ *   out     *out, which borrows from *host; without a card, no more than the devices' ids. On
+ *           a problem it holds what was read before
+ *   errors  of cpubind_facts_read */
+cpubind_problem_code cpubind_facts_read_cards(const cpubind_source *source,
+                                              const cpubind_facts *host, cpubind_arena *arena,
+                                              cpubind_facts *out, cpubind_problem *problem);
+
 /* Whether a device of facts->device is one that inputs of its vendor list: an NPU. */
 static inline int cpubind_is_listed(const cpubind_host_device *device)
 {
@@ -557,12 +578,13 @@ int32_t cpubind_facts_device(const cpubind_facts *facts, int32_t row);
 cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a,
                                      const cpubind_host_device *b);
 
-/* "mlx5_0" of a network card, else "eth0". */
-cpubind_source_name cpubind_nic_name(const cpubind_host_device *nic);
+/* "mlx5_0" of a network card, else "eth0"; "nvme0" of a disk. */
+cpubind_source_name cpubind_card_name(const cpubind_host_device *card);
 
-/* The network card that is nearest to a row of the bus, the first of several: an index in
- * facts->nic; -1: there is none. */
-int32_t cpubind_facts_nearest_nic(const cpubind_facts *facts, int32_t row);
+/* The card of a kind that is nearest to a row of the bus, the first of several; NULL: there is
+ * none. */
+const cpubind_host_device *cpubind_facts_nearest(const cpubind_facts *facts, int32_t row,
+                                                 cpubind_card_kind kind);
 
 /* "device"; "pix". Static storage. */
 const char *cpubind_node_origin_word(cpubind_node_origin origin);

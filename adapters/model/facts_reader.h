@@ -99,8 +99,11 @@ cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 
 /* bus.c: the accelerators on the bus and the functions that are asked for, with their ids and
- * cards, by address, in facts->bus; network cards in facts->nic. */
+ * cards, by address, in facts->bus; network cards and disks in facts->cards. */
 cpubind_problem_code cpubind_priv_read_bus(facts_reader *r);
+
+/* bus.c: which kind of card a function is; CPUBIND_CARD_KINDS: none. */
+cpubind_card_kind cpubind_priv_card_kind(const cpubind_host_device *function);
 
 /* device_list.c: lets the devices of facts->bus that no row has listed take part, and adds to
  * facts->device those that this process may see in the order of their ranks, each with its

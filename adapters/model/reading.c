@@ -63,7 +63,7 @@ static cpubind_problem_code list_functions(facts_reader *r)
 
 /* == More of a device ======================================================= */
 
-/* Takes the first name in a folder of a network card. */
+/* Takes the first name in a folder of a card. */
 static cpubind_problem_code read_name(facts_reader *r, const cpubind_pci_address *pci,
                                       const char *folder, cpubind_source_name *out)
 {
@@ -81,19 +81,48 @@ static cpubind_problem_code read_name(facts_reader *r, const cpubind_pci_address
     return code;
 }
 
-static cpubind_problem_code read_names(facts_reader *r, cpubind_host_device *function)
+/* Takes the name of the bond that has the interface of a network card, by the link to it that
+ * net/core/dev.c of Linux makes; bond_main.c gives it its type. */
+static cpubind_problem_code read_bond(facts_reader *r, cpubind_host_device *nic)
 {
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (function->ids.class_code >> 8 != CPUBIND_CLASS_NETWORK)
-        return code;
-    code = read_name(r, &function->pci, "infiniband", &function->rdma);
-    return code == CPUBIND_PROBLEM_NONE ? read_name(r, &function->pci, "net", &function->netdev)
-                                        : code;
+    const cpubind_piece name = {0, nic->netdev.len};
+    const char *folder = facts_function_path(r, &nic->pci, "net");
+    cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
+    cpubind_problem_code code;
+    cursor_text of;
+    cursor all, type, bond;
+    if (!folder)
+        return facts_fail_memory(r);
+    code = facts_ask(r, facts_path(r, folder, nic->netdev.at, name, "master/uevent"), &answer);
+    all = cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer));
+    if (cursor_variable(all, "DEVTYPE", &type) && cursor_is(type, "bond") &&
+        cursor_variable(all, "INTERFACE", &bond))
+        nic->bond = (cpubind_source_name){bond.text + bond.at, cursor_len(&bond)};
+    return code;
 }
 
-cpubind_source_name cpubind_nic_name(const cpubind_host_device *nic)
+static cpubind_problem_code read_names(facts_reader *r, cpubind_host_device *function)
 {
-    return nic->rdma.at ? nic->rdma : nic->netdev;
+    const struct {
+        cpubind_card_kind kind;
+        const char *folder;
+        cpubind_source_name *name;
+    } names[] = {{CPUBIND_NIC, "infiniband", &function->rdma},
+                 {CPUBIND_NIC, "net", &function->netdev},
+                 {CPUBIND_DISK, "nvme", &function->disk}};
+    const cpubind_card_kind kind = cpubind_priv_card_kind(function);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    for (size_t i = 0; i < sizeof names / sizeof *names && code == CPUBIND_PROBLEM_NONE; i++)
+        if (names[i].kind == kind)
+            code = read_name(r, &function->pci, names[i].folder, names[i].name);
+    return code == CPUBIND_PROBLEM_NONE && function->netdev.at ? read_bond(r, function) : code;
+}
+
+cpubind_source_name cpubind_card_name(const cpubind_host_device *card)
+{
+    if (card->disk.at)
+        return card->disk;
+    return card->rdma.at ? card->rdma : card->netdev;
 }
 
 /* == How near two functions are ============================================= */
@@ -113,28 +142,16 @@ cpubind_nearness cpubind_nearness_of(const cpubind_host_device *a, const cpubind
     return a->node == b->node ? CPUBIND_NEARNESS_NODE : CPUBIND_NEARNESS_SYS;
 }
 
-int32_t cpubind_facts_nearest_nic(const cpubind_facts *f, int32_t row)
+const cpubind_host_device *cpubind_facts_nearest(const cpubind_facts *f, int32_t row,
+                                                 cpubind_card_kind kind)
 {
-    const int32_t *near = f->nearness + row * f->n_nic;
-    int32_t best = f->n_nic > 0 ? 0 : -1;
-    for (int32_t k = 1; k < f->n_nic; k++)
-        best = near[k] < near[best] ? k : best;
+    const cpubind_cards *cards = &f->cards[kind];
+    const cpubind_host_device *best = NULL;
+    for (int32_t k = 0; k < cards->n; k++)
+        if (!best || cpubind_nearness_of(&f->bus[row], &cards->at[k]) <
+                         cpubind_nearness_of(&f->bus[row], best))
+            best = &cards->at[k];
     return best;
-}
-
-static cpubind_problem_code compare_all(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    if (f->n_nic > 0 && f->n_bus > INT32_MAX / 4 / f->n_nic)
-        return facts_fail_memory(r);
-    f->nearness = cpubind_arena_ints(r->arena, f->n_bus * f->n_nic);
-    if (!f->nearness)
-        return facts_fail_memory(r);
-    for (int32_t i = 0; i < f->n_bus; i++)
-        for (int32_t k = 0; k < f->n_nic; k++)
-            f->nearness[i * f->n_nic + k] =
-                (int32_t)cpubind_nearness_of(&f->bus[i], &f->nic[k]);
-    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == The reading ============================================================ */
@@ -162,26 +179,29 @@ static cpubind_problem_code find_bridges(facts_reader *r, cpubind_host_device *f
                                                    : CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads more of all devices and network cards, but for what a plan of NPUs leaves to their
- * row. */
-static cpubind_problem_code read_functions(facts_reader *r)
+static cpubind_problem_code read_function(facts_reader *r, cpubind_host_device *function)
 {
     static cpubind_problem_code (*const steps[])(facts_reader *, cpubind_host_device *) = {
         cpubind_priv_read_near, count_virtual, read_driver, read_names, find_bridges};
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; k++)
+        code = steps[k](r, function);
+    return facts_judge_other(r, code);
+}
+
+/* Reads more of all devices and cards, but for what a plan of NPUs leaves to their row. */
+static cpubind_problem_code read_functions(facts_reader *r)
+{
     const cpubind_facts *f = r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < f->n_bus + f->n_nic && code == CPUBIND_PROBLEM_NONE; i++) {
-        cpubind_host_device *function = i < f->n_bus ? &f->bus[i] : &f->nic[i - f->n_bus];
-        if (i < f->n_bus &&
-            (facts_is_of_listed(r)
-                 ? cpubind_vendor_of(function->accelerator.vendor)->users != NULL
-                 : !function->is_asked && !is_beside(r)))
-            continue;
-        for (size_t k = 0; k < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE;
-             k++)
-            code = steps[k](r, function);
-        code = facts_judge_other(r, code);
-    }
+    for (int32_t i = 0; i < f->n_bus && code == CPUBIND_PROBLEM_NONE; i++)
+        if (facts_is_of_listed(r)
+                ? cpubind_vendor_of(f->bus[i].accelerator.vendor)->users == NULL
+                : f->bus[i].is_asked || is_beside(r))
+            code = read_function(r, &f->bus[i]);
+    for (int kind = 0; kind < CPUBIND_CARD_KINDS; kind++)
+        for (int32_t k = 0; k < f->cards[kind].n && code == CPUBIND_PROBLEM_NONE; k++)
+            code = read_function(r, &f->cards[kind].at[k]);
     return code;
 }
 
@@ -261,7 +281,7 @@ static void hide_others(facts_reader *r)
 static cpubind_problem_code read_devices(facts_reader *r)
 {
     static cpubind_problem_code (*const steps[])(facts_reader *) = {
-        check_drivers, read_functions, compare_all, cpubind_priv_read_sight, judge_step};
+        check_drivers, read_functions, cpubind_priv_read_sight, judge_step};
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE &&
                        (!facts_is_of_listed(r) || r->request->bus || r->facts->n_other > 0);
@@ -427,8 +447,6 @@ static cpubind_problem_code drop_others(facts_reader *r)
             continue;
         function->parent = function->parent < 0 ? -1 : to[function->parent];
         f->bus[to[i]] = *function;
-        for (int32_t k = 0; k < f->n_nic; k++)
-            f->nearness[to[i] * f->n_nic + k] = f->nearness[i * f->n_nic + k];
     }
     for (int32_t i = 0; i < f->n_device; i++)
         f->device[i]->function =
@@ -561,6 +579,30 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = judge_request(&r);
     for (size_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++)
         code = steps[i](&r);
+    return code;
+}
+
+cpubind_problem_code cpubind_facts_read_cards(const cpubind_source *source,
+                                              const cpubind_facts *host, cpubind_arena *arena,
+                                              cpubind_facts *out, cpubind_problem *problem)
+{
+    static cpubind_problem_code (*const steps[])(facts_reader *) = {make_host, check_drivers,
+                                                                    read_functions};
+    const cpubind_pci_request bus = {.is_host = 1, .is_bus_alone = 1, .wants_nics = 1};
+    cpubind_request asked = {.bus = &bus};
+    facts_reader r = {
+        .source = source, .request = &asked, .arena = arena, .facts = out, .problem = problem};
+    cpubind_problem_code code;
+    int32_t n_card = 0;
+    memset(out, 0, sizeof *out);
+    memcpy(out, host, offsetof(cpubind_facts, noun));
+    cpubind_problem_clear(problem);
+    cpubind_problem_clear(&r.unfit);
+    code = list_functions(&r);
+    for (int k = 0; k < CPUBIND_CARD_KINDS; k++)
+        n_card += out->cards[k].n;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
+        code = n_card > 0 ? steps[i](&r) : code;
     return code;
 }
 

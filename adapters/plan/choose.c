@@ -83,8 +83,9 @@ static cpubind_together apart(const chooser *c, int32_t a, int32_t b)
 static int32_t card_of(const chooser *c, int32_t device)
 {
     const cpubind_facts *f = c->facts;
-    const int32_t row = c->device[device].row, nic = cpubind_facts_nearest_nic(f, row);
-    return nic < 0 ? CPUBIND_NEARNESS_UNKNOWN : f->nearness[row * f->n_nic + nic];
+    const int32_t row = c->device[device].row;
+    const cpubind_host_device *nic = cpubind_facts_nearest(f, row, CPUBIND_NIC);
+    return nic ? (int32_t)cpubind_nearness_of(&f->bus[row], nic) : CPUBIND_NEARNESS_UNKNOWN;
 }
 
 static int is_better(const worth *a, const worth *b)

@@ -1,4 +1,4 @@
-/* network.c - which network cards each device of a host has: see network.h
+/* network.c - which network cards and disks each device of a host has: see network.h
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc.
@@ -9,137 +9,154 @@
 
 enum { CLASS_INFINIBAND = 0x0207 };
 
-static int has_name(const cpubind_host_device *nic)
+/* The cards of one kind, while they are given away. */
+typedef struct giving {
+    const cpubind_facts *facts;
+    cpubind_given *to;
+} giving;
+
+static int has_name(const cpubind_host_device *card)
 {
-    return cpubind_nic_name(nic).at != NULL;
+    return cpubind_card_name(card).at != NULL;
 }
 
-static int is_physical(const cpubind_host_device *nic)
+static int is_physical(const cpubind_host_device *card)
 {
-    return !nic->is_virtual;
+    return !card->is_virtual;
 }
 
-static int is_rdma(const cpubind_host_device *nic)
+static int is_rdma(const cpubind_host_device *card)
 {
-    return nic->rdma.at || nic->ids.class_code == CLASS_INFINIBAND;
+    return card->rdma.at || card->ids.class_code == CLASS_INFINIBAND;
 }
 
 /* Leaves of the cards that count those that are so, unless none is. Returns whether one is. */
-static int keep(cpubind_network *n, int (*is_so)(const cpubind_host_device *))
+static int keep(cpubind_given *to, int (*is_so)(const cpubind_host_device *))
 {
-    const cpubind_facts *f = &n->facts;
     int has = 0;
-    for (int32_t k = 0; k < f->n_nic; k++)
-        has |= n->n_device[k] >= 0 && is_so(&f->nic[k]);
-    for (int32_t k = 0; has && k < f->n_nic; k++)
-        if (!is_so(&f->nic[k]))
-            n->n_device[k] = -1;
+    for (int32_t k = 0; k < to->cards.n; k++)
+        has |= to->n_device[k] >= 0 && is_so(&to->cards.at[k]);
+    for (int32_t k = 0; has && k < to->cards.n; k++)
+        if (!is_so(&to->cards.at[k]))
+            to->n_device[k] = -1;
     return has;
 }
 
-static int32_t near_of(const cpubind_facts *f, int32_t row, int32_t card)
+static int32_t near_of(const giving *g, int32_t row, int32_t card)
 {
-    return (int32_t)cpubind_together_of(f, &f->bus[row], &f->nic[card]);
+    return (int32_t)cpubind_together_of(g->facts, &g->facts->bus[row], &g->to->cards.at[card]);
 }
 
 /* Sees how near the nearest cards of each device are, and whether that tells something. */
-static void compare_all(cpubind_network *n)
+static void compare_all(const giving *g)
 {
-    const cpubind_facts *f = &n->facts;
+    cpubind_given *to = g->to;
     int32_t first = -1;
-    for (int32_t i = 0; i < f->n_bus; i++) {
-        n->near[i] = CPUBIND_TOGETHER_UNKNOWN;
-        for (int32_t k = 0; k < f->n_nic; k++) {
-            const int32_t near = near_of(f, i, k);
-            if (n->n_device[k] < 0)
+    for (int32_t i = 0; i < g->facts->n_bus; i++) {
+        to->near[i] = CPUBIND_TOGETHER_UNKNOWN;
+        for (int32_t k = 0; k < to->cards.n; k++) {
+            const int32_t near = near_of(g, i, k);
+            if (to->n_device[k] < 0)
                 continue;
-            n->near[i] = near < n->near[i] ? near : n->near[i];
-            n->is_telling |= first >= 0 && near != first;
+            to->near[i] = near < to->near[i] ? near : to->near[i];
+            to->is_telling |= first >= 0 && near != first;
             first = near;
         }
     }
 }
 
-static void give(cpubind_network *n, int32_t row, int32_t card)
+static void give(const giving *g, int32_t row, int32_t card)
 {
-    n->has[row * n->facts.n_nic + card] = 1;
-    n->n_device[card]++;
+    g->to->has[row * g->to->cards.n + card] = 1;
+    g->to->n_device[card]++;
 }
 
 /* A device takes the card of the nearest that the fewest have. */
-static void take_one(cpubind_network *n, int32_t row)
+static void take_one(const giving *g, int32_t row)
 {
-    const cpubind_facts *f = &n->facts;
+    const cpubind_given *to = g->to;
     int32_t best = -1;
-    for (int32_t k = 0; k < f->n_nic; k++)
-        if (n->n_device[k] >= 0 && near_of(f, row, k) == n->near[row] &&
-            (best < 0 || n->n_device[k] < n->n_device[best]))
+    for (int32_t k = 0; k < to->cards.n; k++)
+        if (to->n_device[k] >= 0 && near_of(g, row, k) == to->near[row] &&
+            (best < 0 || to->n_device[k] < to->n_device[best]))
             best = k;
     if (best >= 0)
-        give(n, row, best);
+        give(g, row, best);
 }
 
 /* A card that nobody has goes to the device with the fewest, of those that have none nearer. */
-static void give_left(cpubind_network *n, int32_t card)
+static void give_left(const giving *g, int32_t card)
 {
-    const cpubind_facts *f = &n->facts;
+    const cpubind_given *to = g->to;
     int32_t best = -1, fewest = 0;
-    for (int32_t i = 0; i < f->n_bus; i++) {
+    for (int32_t i = 0; i < g->facts->n_bus; i++) {
         int32_t n_card = 0;
-        if (!cpubind_facts_has_share(f, i) || near_of(f, i, card) != n->near[i])
+        if (!cpubind_facts_has_share(g->facts, i) || near_of(g, i, card) != to->near[i])
             continue;
-        for (int32_t k = 0; k < f->n_nic; k++)
-            n_card += n->has[i * f->n_nic + k];
+        for (int32_t k = 0; k < to->cards.n; k++)
+            n_card += cpubind_network_has(to, i, k);
         if (best >= 0 && n_card >= fewest)
             continue;
         best = i;
         fewest = n_card;
     }
     if (best >= 0)
-        give(n, best, card);
+        give(g, best, card);
 }
 
-/* Gives the cards to the devices. Returns 0 when the arena is full. */
-static int give_all(cpubind_network *n, cpubind_arena *arena)
+/* Takes the memory for all devices and cards. Returns 0 when the arena is full. */
+static int start(const cpubind_facts *f, cpubind_arena *arena, cpubind_given *to)
 {
-    const cpubind_facts *f = &n->facts;
-    const int32_t n_pair = f->n_bus * f->n_nic; /* its size fits: facts->nearness has it */
-    n->has = (uint8_t *)cpubind_arena_take(arena, n_pair, 1);
-    n->near = cpubind_arena_ints(arena, f->n_bus);
-    n->n_device = cpubind_arena_ints(arena, f->n_nic);
-    if (!n->has || !n->near || !n->n_device)
+    const int32_t n = to->cards.n;
+    if (n > 0 && f->n_bus > INT32_MAX / n)
         return 0;
-    memset(n->has, 0, (size_t)n_pair);
-    for (int32_t k = 0; k < f->n_nic; k++)
-        n->n_device[k] = 0;
-    (void)keep(n, has_name);
-    (void)keep(n, is_physical);
-    n->is_rdma = keep(n, is_rdma);
-    compare_all(n);
-    n->is_telling |= n->is_rdma;
-    for (int32_t near = 0; near <= CPUBIND_TOGETHER_UNKNOWN; near++)
-        for (int32_t i = 0; i < f->n_bus; i++)
-            if (n->near[i] == near && cpubind_facts_has_share(f, i))
-                take_one(n, i);
-    for (int32_t k = 0; k < f->n_nic; k++)
-        if (n->n_device[k] == 0)
-            give_left(n, k);
-    for (int32_t i = 0; i < f->n_bus && f->n_nic > 0; i++)
-        if (f->bus[i].parent >= 0)
-            memcpy(n->has + i * f->n_nic, n->has + f->bus[i].parent * f->n_nic,
-                   (size_t)f->n_nic);
+    to->has = (uint8_t *)cpubind_arena_take(arena, f->n_bus * n, 1);
+    to->near = cpubind_arena_ints(arena, f->n_bus);
+    to->n_device = cpubind_arena_ints(arena, n);
+    if (!to->has || !to->near || !to->n_device)
+        return 0;
+    memset(to->has, 0, (size_t)f->n_bus * (size_t)n);
+    for (int32_t k = 0; k < n; k++)
+        to->n_device[k] = 0;
     return 1;
 }
 
-cpubind_problem_code cpubind_network_read(const cpubind_source *source, cpubind_arena *arena,
+/* Gives the cards of a kind to the devices. */
+static void give_all(const giving *g)
+{
+    const cpubind_facts *f = g->facts;
+    cpubind_given *to = g->to;
+    const size_t n = (size_t)to->cards.n;
+    (void)keep(to, has_name);
+    (void)keep(to, is_physical);
+    to->is_rdma = keep(to, is_rdma);
+    compare_all(g);
+    to->is_telling |= to->is_rdma;
+    for (int32_t near = 0; near <= CPUBIND_TOGETHER_UNKNOWN; near++)
+        for (int32_t i = 0; i < f->n_bus; i++)
+            if (to->near[i] == near && cpubind_facts_has_share(f, i))
+                take_one(g, i);
+    for (int32_t k = 0; k < to->cards.n; k++)
+        if (to->n_device[k] == 0)
+            give_left(g, k);
+    for (int32_t i = 0; i < f->n_bus && n > 0; i++)
+        if (f->bus[i].parent >= 0)
+            memcpy(to->has + (size_t)i * n, to->has + (size_t)f->bus[i].parent * n, n);
+}
+
+cpubind_problem_code cpubind_network_read(const cpubind_source *source,
+                                          const cpubind_facts *host, cpubind_arena *arena,
                                           cpubind_network *out, cpubind_problem *problem)
 {
-    const cpubind_pci_request asked = {.is_host = 1, .is_bus_alone = 1, .wants_nics = 1};
-    const cpubind_request request = {
-        .is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET, .bus = &asked};
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
-    code = cpubind_facts_read(source, &request, arena, &out->facts, problem);
-    return code != CPUBIND_PROBLEM_NONE || give_all(out, arena) ? code
-                                                                : CPUBIND_PROBLEM_NO_MEMORY;
+    code = cpubind_facts_read_cards(source, host, arena, &out->facts, problem);
+    for (int kind = 0; kind < CPUBIND_CARD_KINDS && code == CPUBIND_PROBLEM_NONE; kind++) {
+        const giving g = {&out->facts, &out->given[kind]};
+        g.to->cards = out->facts.cards[kind];
+        if (!start(g.facts, arena, g.to))
+            return CPUBIND_PROBLEM_NO_MEMORY;
+        give_all(&g);
+    }
+    return code;
 }

@@ -258,13 +258,15 @@ static cpubind_problem_code add_card(maker *m, const card_irqs *c,
 static cpubind_problem_code find_nic_irqs(maker *m)
 {
     cpubind_network network;
+    const cpubind_given *nics = &network.given[CPUBIND_NIC];
     card_irqs c = {NULL, {0}, 0, 0};
     cpubind_input answer;
     cpubind_problem_code code;
     int32_t row;
     if (!m->request->moves_nics || !m->device || m->device->pci.domain < 0)
         return CPUBIND_PROBLEM_NONE;
-    code = cpubind_network_read(m->r.source, m->r.arena, &network, m->r.problem);
+    code = cpubind_network_read(m->r.source, m->request->facts, m->r.arena, &network,
+                                m->r.problem);
     answer = m->r.source->read(m->r.source->ctx, INPUT_INTERRUPTS);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = cpubind_priv_read_interrupts(&m->r, answer, &c.all);
@@ -277,17 +279,15 @@ static cpubind_problem_code find_nic_irqs(maker *m)
     }
     c.text = answer.data;
     row = cpubind_facts_on_bus(&network.facts, &m->device->pci);
-    for (int32_t k = 0; row >= 0 && k < network.facts.n_nic; k++) {
-        const uint8_t *has = network.has + k;
-        const int32_t n_nic = network.facts.n_nic;
-        if (!has[row * n_nic])
+    for (int32_t k = 0; row >= 0 && k < nics->cards.n; k++) {
+        if (!cpubind_network_has(nics, row, k))
             continue;
-        c.n_device = network.n_device[k];
+        c.n_device = nics->n_device[k];
         c.device = 0;
         for (int32_t i = 0; i < row; i++)
-            c.device += network.facts.bus[i].parent < 0 && has[i * n_nic];
+            c.device += network.facts.bus[i].parent < 0 && cpubind_network_has(nics, i, k);
         c.device %= c.n_device;
-        code = add_card(m, &c, &network.facts.nic[k]);
+        code = add_card(m, &c, &nics->cards.at[k]);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
     }

@@ -129,7 +129,7 @@ static void say_function(said *s, const cpubind_facts *facts, const cpubind_host
         say(s, "; memory on node %d", f->memory_node);
     say_text(s, "model", f->model, f->model_len);
     say_text(s, "uuid", f->uuid, f->uuid_len);
-    say_text(s, "interface", cpubind_nic_name(f).at, cpubind_nic_name(f).len);
+    say_text(s, "interface", cpubind_card_name(f).at, cpubind_card_name(f).len);
     if (f->is_virtual)
         say(s, "; virtual");
     if (f->n_virtual)
@@ -147,13 +147,13 @@ static void say_device(said *s, const cpubind_facts *facts, int32_t i)
     say(s, "\n");
 }
 
-static void say_card(said *s, const cpubind_facts *facts, int32_t i)
+static void say_card(said *s, const cpubind_facts *facts, const cpubind_host_device *card)
 {
     say(s, "> card");
-    say_function(s, facts, &facts->nic[i]);
+    say_function(s, facts, card);
     for (int32_t d = 0; d < facts->n_bus; d++)
         say(s, "%s%s", d ? ", " : "; to the devices ",
-            cpubind_nearness_word((cpubind_nearness)facts->nearness[d * facts->n_nic + i]));
+            cpubind_nearness_word(cpubind_nearness_of(&facts->bus[d], card)));
     say(s, "\n");
 }
 
@@ -236,8 +236,8 @@ static void read_devices(step *now)
         say_host(&got, &facts);
     for (int32_t i = 0; is_read && i < facts.n_bus; i++)
         say_device(&got, &facts, i);
-    for (int32_t i = 0; is_read && i < facts.n_nic; i++)
-        say_card(&got, &facts, i);
+    for (int32_t i = 0; is_read && i < facts.cards[CPUBIND_NIC].n; i++)
+        say_card(&got, &facts, &facts.cards[CPUBIND_NIC].at[i]);
     for (int32_t i = 0; is_read && i < CPUBIND_VENDOR_COUNT; i++)
         if (facts.runtime[i].why)
             say(&got, "> %s: %s\n", facts.runtime[i].word, facts.runtime[i].why);

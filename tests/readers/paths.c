@@ -323,10 +323,9 @@ static void tell_accelerators(reading *r, const cpubind_facts *f)
         CHECK(i == 0 || cpubind_pci_compare(&f->bus[i - 1].pci, &f->bus[i].pci) < 0);
         tell_function(r, f, &f->bus[i]);
     }
-    for (int32_t i = 0; i < f->n_nic; i++)
-        tell_function(r, f, &f->nic[i]);
-    for (int32_t i = 0; i < f->n_bus * f->n_nic; i++)
-        CHECK(f->nearness[i] >= 0 && f->nearness[i] < CPUBIND_NEARNESS_COUNT);
+    for (int kind = 0; kind < CPUBIND_CARD_KINDS; kind++)
+        for (int32_t i = 0; i < f->cards[kind].n; i++)
+            tell_function(r, f, &f->cards[kind].at[i]);
 }
 
 static void read_accelerators(reading *r)

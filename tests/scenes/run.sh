@@ -75,10 +75,14 @@ names_cards() {
     (host="--fixture gpu-network-4l40s --allowed 0-63" &&
         says 0 "mlx5_0 mlx5_0:1 mlx5_0,mlx5_1,mlx5_2 ens1f0np0" run --device gpu0 --or-unbound \
             --env 'L={nic} {port} {nics} {netdev}' -- sh -c 'echo "$L"') &&
+        (host="--root $out/bonded.host --allowed 0-63" &&
+            says 0 "mlx5_0,mlx5_1 bond0" run --device gpu0 --or-unbound --env 'L={nic} {netdev}' -- sh -c 'echo "$L"') &&
         says 0 "none" run --device npu0 --env 'L={nic}' -- sh -c 'echo "${L-none}"' &&
         said "no name is known for {nic}"
 }
-if "$CPUBIND" fixture show gpu-network-4l40s >"$out/shown" 2>&1; then
+if "$CPUBIND" fixture export gpu-network-4l40s "$out/shown.host" >/dev/null 2>&1; then
+    sed '/net.ens1f/s,$,/master/uevent\n DEVTYPE=bond\n INTERFACE=bond0,; /^file .*0000:14:00.0/,+1d' \
+        "$out/shown.host" >"$out/bonded.host"
     check "run --env names network cards" names_cards
 else
     skip "run --env names network cards" "no corpus is here"
