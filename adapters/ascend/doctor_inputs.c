@@ -65,6 +65,7 @@ static int is_asked(cursor string)
                                         "GOMP_CPU_AFFINITY",
                                         "KMP_AFFINITY",
                                         "SGLANG_SET_CPU_AFFINITY",
+                                        "NCCL_IB_HCA",
                                         "RANK_ID",
 #define CPUBIND_X(name) name,
                                         CPUBIND_ENV_LIST(CPUBIND_X)

@@ -80,6 +80,10 @@ static const row rows[] = {
      doctor_check_irqbalance, ONCE},
     {{"nic_interrupts", CPUBIND_SEVERITY_MODERATE,
       "network traffic interrupts the threads of workers", NULL}, doctor_check_nics, ONCE},
+    {{"network", CPUBIND_SEVERITY_MODERATE,
+      "what a device sends crosses to another node, or waits for what another one sends",
+      "start the engine again from this shell, with these devices or cards"},
+     doctor_check_network, PER_PLAN},
     {{"autonuma", CPUBIND_SEVERITY_MODERATE,
       "the kernel unmaps pages to see who uses them, and moves memory that was placed; each "
       "page costs a fault", NULL}, doctor_check_autonuma, ONCE},

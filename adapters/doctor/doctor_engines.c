@@ -11,8 +11,7 @@
 
 /* == Variables that pin ===================================================== */
 
-/* Whether strings that end in NUL have NAME=value; *out is the value. */
-static int find_string(cpubind_input strings, const char *name, cpubind_piece *out)
+int doctor_find_variable(cpubind_input strings, const char *name, cpubind_piece *out)
 {
     const int32_t n = (int32_t)strlen(name);
     for (int32_t at = 0; at < strings.len;) {
@@ -53,7 +52,8 @@ void doctor_check_omp(doctor *d)
             continue;
         for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
             cpubind_piece value;
-            if (!find_string(environ, variables[k][0], &value) || is_false(environ.data, value))
+            if (!doctor_find_variable(environ, variables[k][0], &value) ||
+                is_false(environ.data, value))
                 continue;
             doctor_add(&text, "%s%s=", text.len ? " " : "", variables[k][0]);
             doctor_add_bytes(&text, environ.data + value.at, value.len);
@@ -201,7 +201,7 @@ static void find_sglang(doctor *d, int32_t pid)
     cpubind_piece value;
     doctor_add(&input, "proc/%d/environ", (int)pid);
     if (is_found(d, pid) || !doctor_read(d, input.text, &environ) ||
-        !find_string(environ, variable, &value) || is_false(environ.data, value))
+        !doctor_find_variable(environ, variable, &value) || is_false(environ.data, value))
         return;
     doctor_add(&evidence,
                "SGLang binds its workers too: process %d was started with %s=", (int)pid,

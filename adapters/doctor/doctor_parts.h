@@ -157,6 +157,10 @@ void doctor_add_apply(doctor *d, const doctor_worker *w, doctor_text *to);
 cpubind_doctor_finding *doctor_find_of(doctor *d, const doctor_worker *w,
                                        const doctor_text *evidence, const doctor_text *command);
 
+/* Whether the strings of an environment, each ended by NUL, have NAME=value; *out is the value
+ * (doctor_engines.c). */
+int doctor_find_variable(cpubind_input strings, const char *name, cpubind_piece *out);
+
 /* == Checks: each finds its faults, or notes what it lacks ================== */
 
 typedef void doctor_check_run(doctor *d);
@@ -176,6 +180,8 @@ doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_cpuset_ov
 doctor_check_run doctor_check_omp, doctor_check_engine, doctor_check_engine_cores;
 /* doctor_host.c */
 doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
+/* doctor_network.c */
+doctor_check_run doctor_check_network;
 /* doctor_memory.c */
 doctor_check_run doctor_check_far_memory, doctor_check_shared_memory,
     doctor_check_pinned_memory, doctor_check_memory_policy;
