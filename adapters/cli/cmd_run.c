@@ -29,11 +29,45 @@ void cli_reset_signals(void)
     child_signal = signal(SIGCHLD, SIG_DFL);
 }
 
-/* Whether `text` starts with the word in braces. */
-static int is_braced(const char *text, const char *word)
+/* The words that --env replaces: a role; what is about its pool; network cards. */
+enum {
+    WORD_POOL = CPUBIND_ALL_ROLES,
+    WORD_NPU,
+    WORD_NODE,
+    WORD_THREADS,
+    WORD_NETWORK,
+    N_WORD = WORD_NETWORK + API_NETWORK_COUNT
+};
+
+static const char *word_name(int word)
 {
-    const size_t len = strlen(word);
-    return strncmp(text + 1, word, len) == 0 && text[1 + len] == '}';
+#define API_X(name, word) word,
+    static const char *const others[] = {"pool", "npu", "node", "threads",
+                                         API_NETWORK_LIST(API_X)};
+#undef API_X
+    return word < WORD_POOL ? cpubind_role_name((cpubind_role)word) : others[word - WORD_POOL];
+}
+
+/* Which word in braces a text starts with; -1: none. */
+static int word_at(const char *text)
+{
+    for (int i = 0; *text == '{' && i < N_WORD; i++) {
+        const size_t len = strlen(word_name(i));
+        if (strncmp(text + 1, word_name(i), len) == 0 && text[1 + len] == '}')
+            return i;
+    }
+    return -1;
+}
+
+/* The next word in braces, and moves past its first byte; -1: there is none. */
+static int next_word(const char **text)
+{
+    while (**text) {
+        const int word = word_at((*text)++);
+        if (word >= 0)
+            return word;
+    }
+    return -1;
 }
 
 /* The values of the words in braces. Role CPUBIND_ALL_ROLES is the pool. */
@@ -71,64 +105,41 @@ static run_words words_of_place(const cli_numa_place *place)
     return words;
 }
 
-#define API_X(name, word) word,
-static const char *const network_words[] = {API_NETWORK_LIST(API_X)};
-#undef API_X
-
-/* Which word of network cards is there in braces; API_NETWORK_COUNT: none is. */
-static api_network_word network_word_at(const char *text)
-{
-    int i = 0;
-    while (i < API_NETWORK_COUNT && !is_braced(text, network_words[i]))
-        i++;
-    return (api_network_word)i;
-}
-
 /* Appends what a word of network cards stands for. Returns 0 where nothing is known. */
-static int add_network(const run_words *words, api_network_word word, api_text *to)
+static int add_network(const run_words *words, int word, api_text *to)
 {
-    return words->planned && api_add_network(to, words->planned, words->device, word) > 0;
+    const api_network_word what = (api_network_word)(word - WORD_NETWORK);
+    return words && words->planned &&
+           api_add_network(to, words->planned, words->device, what) > 0;
 }
 
-/* The first word of network cards in a text that nothing is known for; NULL: there is none. */
+/* The first word of network cards in a text that nothing is known for, as without `words`;
+ * NULL: there is none. */
 static const char *lacking_word(const run_words *words, const char *text)
 {
-    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
-        const api_network_word word = network_word_at(at);
+    for (int word; (word = next_word(&text)) >= 0;) {
         api_text names = {"", 0};
-        if (word < API_NETWORK_COUNT && !add_network(words, word, &names))
-            return network_words[word];
+        if (word >= WORD_NETWORK && !add_network(words, word, &names))
+            return word_name(word);
     }
     return NULL;
 }
 
-/* Replaces one word in braces: a role, {pool}, {npu}, {node}, {threads}, or one of network
- * cards. Adds its value to `to` and returns the length of the word with its braces; 0 for any
- * other text. */
+/* Replaces one word in braces. Adds its value to `to` and returns the length of the word with
+ * its braces; 0 for any other text. */
 static size_t expand(const run_words *words, const char *text, api_text *to)
 {
-    const struct {
-        const char *word;
-        int32_t number;
-    } numbers[] = {{"npu", words->npu}, {"node", words->node}, {"threads", words->threads}};
-    for (int32_t i = 0; i <= CPUBIND_ALL_ROLES; i++) {
-        const char *word = i == CPUBIND_ALL_ROLES ? "pool" : cpubind_role_name((cpubind_role)i);
-        if (!is_braced(text, word))
-            continue;
-        if (words->n[i] > 0)
-            api_add_list(to, words->cpu[i], words->n[i]);
-        return strlen(word) + 2;
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (!is_braced(text, numbers[i].word))
-            continue;
-        api_add(to, "%d", (int)numbers[i].number);
-        return strlen(numbers[i].word) + 2;
-    }
-    if (network_word_at(text) == API_NETWORK_COUNT)
+    const int32_t number[] = {words->npu, words->node, words->threads};
+    const int word = word_at(text);
+    if (word < 0)
         return 0;
-    (void)add_network(words, network_word_at(text), to);
-    return strlen(network_words[network_word_at(text)]) + 2;
+    if (word >= WORD_NETWORK)
+        (void)add_network(words, word, to);
+    else if (word > WORD_POOL)
+        api_add(to, "%d", (int)number[word - WORD_NPU]);
+    else if (words->n[word] > 0)
+        api_add_list(to, words->cpu[word], words->n[word]);
+    return strlen(word_name(word)) + 2;
 }
 
 /* Sets one variable: NAME=VALUE, with the words in braces replaced if there is a plan. */
@@ -156,12 +167,6 @@ static int set_variable(const run_words *words, const char *text)
     return setenv(name, value, 1) == 0;
 }
 
-/* The words in braces that are no roles. */
-#define API_X(name, word) word,
-static const char *const other_words[] = {"pool", "npu", "node", "threads",
-                                          API_NETWORK_LIST(API_X)};
-#undef API_X
-
 /* Refuses a word in braces that is none, but is like one: "{thread}". */
 static int check_words(const api_options *options, const char *text)
 {
@@ -173,10 +178,8 @@ static int check_words(const api_options *options, const char *text)
         if (at[1 + n] != '}' || n < 3 || n >= sizeof word)
             continue;
         memcpy(word, at + 1, n);
-        for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
-            api_hint_try(&hint, cpubind_role_name((cpubind_role)i));
-        for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
-            api_hint_try(&hint, other_words[i]);
+        for (int i = 0; i < N_WORD; i++)
+            api_hint_try(&hint, word_name(i));
         if (hint.n == 0 || strcmp(hint.like[0], word) == 0)
             continue;
         api_add(&why, "--env %.80s: cpubind has no value for {%s}", text, word);
@@ -186,34 +189,12 @@ static int check_words(const api_options *options, const char *text)
     return API_DONE;
 }
 
-/* Whether a variable needs the plan: its value has one of the words in braces. */
-static int needs_plan(const char *text)
-{
-    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
-        for (int32_t i = 0; i < CPUBIND_ALL_ROLES; i++)
-            if (is_braced(at, cpubind_role_name((cpubind_role)i)))
-                return 1;
-        for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
-            if (is_braced(at, other_words[i]))
-                return 1;
-    }
-    return 0;
-}
-
-/* Whether a value has a word of network cards. */
-static int names_network(const char *text)
-{
-    const char *at = strchr(text, '{');
-    while (at && network_word_at(at) == API_NETWORK_COUNT)
-        at = strchr(at + 1, '{');
-    return at != NULL;
-}
-
 /* Sets the variables of --env; without words those that need none. */
 static int set_environment(const api_options *options, const run_words *words)
 {
-    for (int32_t i = 0; i < options->n_env; i++)
-        if (!words && needs_plan(options->env[i]))
+    for (int32_t i = 0; i < options->n_env; i++) {
+        const char *text = options->env[i];
+        if (!words && next_word(&text) >= 0)
             fprintf(stderr, "cpubind: warning: --env %.80s: not set, it needs a plan\n",
                     options->env[i]);
         else if (words && lacking_word(words, options->env[i]))
@@ -227,6 +208,7 @@ static int set_environment(const api_options *options, const run_words *words)
             api_add(&why, "--env: the variable is too long: \"%.80s\"", options->env[i]);
             return cli_fail(options, API_USAGE, why.text);
         }
+    }
     return API_DONE;
 }
 
@@ -412,7 +394,7 @@ int cli_run(int argc, char **argv)
         if (check_words(&options, options.env[i]) != API_DONE)
             return CLI_RUN_FAILED;
     for (int32_t i = 0; i < options.n_env; i++)
-        options.wants_network |= names_network(options.env[i]);
+        options.wants_network |= lacking_word(NULL, options.env[i]) != NULL;
     if (!options.has_memory)
         options.memory = options.tree ? CPUBIND_MEMORY_MIGRATE : CPUBIND_MEMORY_PREFER;
     status = options.tree ? run_tree(&options, &bound) : run(&options, &bound);
