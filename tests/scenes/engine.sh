@@ -150,12 +150,8 @@ puts_all_back() {
 }
 check "restore puts all back" puts_all_back
 
-finds_vllm() {
-    options="$all_options -o engine=auto -o keep=0-1"
-    says 0 "bound" apply_all && is_as_planned "$all" && puts_all_back
-}
-check "engine = auto takes the engine and its counts from the command line of the server" finds_vllm
-
+# Here and below the engine and its counts are those of the command line of the server.
+options="$all_options -o engine=auto -o keep=0-1"
 # shellcheck disable=SC2086
 binds_a_tree() {
     "$CPUBIND" apply --tree --pid "$(cat /run/npus/server)" $options --memory none --watch 1 \
@@ -167,7 +163,7 @@ binds_a_tree() {
     wait "$watcher"
     return $result
 }
-check "apply --tree does so in a tree; others have the kept CPUs" binds_a_tree
+check "apply --tree with engine = auto does so in a tree; others have the kept CPUs" binds_a_tree
 end_tree
 
 # -- SGLang ----------------------------------------------------------------------
@@ -181,7 +177,8 @@ binds_sglang() {
     else
         server=11,46-47 first="26,36-40 28 29 27" last="18-23 9 10 8"
     fi
-    start_tree sglang --model-path MODEL --tp "$tp" --dp 2 && says 0 "bound" apply_all && are_in_place <<END
+    start_tree sglang --model-path MODEL --tp "$tp" --dp 2 && says 0 "bound" apply_all &&
+        are_in_place <<END
 server $server
 controller $server
 detokenizer $server
@@ -190,7 +187,8 @@ ${group1#* } $last
 sidecar $all
 END
 }
-check "apply --all does so with SGLang's; what moves data has its own CPU" binds_sglang
+check "apply --all with engine = auto does so with SGLang's; what moves data has its own CPU" \
+    binds_sglang
 check "restore puts these back" puts_all_back
 end_tree
 finish
