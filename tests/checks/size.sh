@@ -21,10 +21,10 @@ fi
 rooms='
 cpubind.h              1622    1600
 adapters/text           3617    1700
-adapters/model          3841    1400
-adapters/ascend         5791    2500
+adapters/model          3907    1400
+adapters/ascend         5785    2500
 adapters/pci            1423    1300
-adapters/plan           4117    1200
+adapters/plan           4146    1200
 adapters/linux         12752    9500
 adapters/host           4501    3300
 adapters/service        1818    1500
@@ -32,9 +32,9 @@ adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1666    5600
 adapters/api            9660    1000
-adapters/doctor         2990    2000
+adapters/doctor         3125    2000
 adapters/measure        2009    1700
-adapters/cli           13156    7500
+adapters/cli           13149    7500
 adapters/nri            1198    1000
 adapters/slurm           261     260
 adapters/python          809     700
