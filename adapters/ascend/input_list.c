@@ -32,7 +32,8 @@ typedef enum rule {
     RULE_CLASS,     /* of a network card, a disk, a GPU, an accelerator or a PCI bridge */
     RULE_FUNCTION,  /* of a PCI function of either kind */
     RULE_NAMES, /* of a class, and no NPU: a device, of which the name and the number count */
-    RULE_CARD   /* of a class: of a card the name, and the bond that it is in */
+    RULE_CARD,  /* of a class: the name of a card */
+    RULE_INTERFACE /* of a class: the same of a network card, and the bond that it is in */
 } rule;
 
 /* Files whose names fit a pattern (cpubind_input_fits). */
@@ -109,7 +110,7 @@ static const known files[] = {
     {FUNCTION "/sriov_numvfs", RULE_CLASS},
     {FUNCTION "/secondary_bus_number", RULE_CLASS},
     {FUNCTION "/infiniband/*", RULE_CARD},
-    {FUNCTION "/net/*", RULE_CARD},
+    {FUNCTION "/net/*", RULE_INTERFACE},
     {FUNCTION "/nvme/*", RULE_CARD},
     {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS},
     {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS},
@@ -456,6 +457,7 @@ static int is_wanted(const walk *w, rule when)
         return w->may_be_npu;
     case RULE_CLASS:
     case RULE_CARD:
+    case RULE_INTERFACE:
         return w->is_of_class;
     case RULE_FUNCTION:
         return w->may_be_npu || w->is_of_class;
@@ -471,8 +473,10 @@ static int visit_by_rule(walk *w, rule when)
     cpubind_input listing;
     int32_t slash = w->len;
     int result;
-    if (when == RULE_NAMES || when == RULE_CARD)
-        return visit_name(w, when == RULE_CARD ? BOND : "/dev");
+    if (when == RULE_NAMES || when == RULE_INTERFACE)
+        return visit_name(w, when == RULE_NAMES ? "/dev" : BOND);
+    if (when == RULE_CARD) /* the name alone counts */
+        return visit_answer(w, (cpubind_input){.state = CPUBIND_INPUT_PRESENT});
     if (when == RULE_ROOT)
         return visit_file_of_root(w);
     if (when == RULE_EMPTY) {

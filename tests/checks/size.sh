@@ -22,7 +22,7 @@ rooms='
 cpubind.h              1622    1600
 adapters/text           3617    1700
 adapters/model          3907    1400
-adapters/ascend         5785    2500
+adapters/ascend         5789    2500
 adapters/pci            1423    1300
 adapters/plan           4146    1200
 adapters/linux         12752    9500
