@@ -459,14 +459,14 @@ static cpubind_problem_code check_topology(planner *p)
     const cpubind_request *q = p->request;
     const cpubind_facts *f = p->facts;
     const int is_near = p->policy.rule == CPUBIND_RULE_TURNS;
-    const int keeps = q->keep_each > 0 || q->keep;
+    const int takes_cores = q->keep_each > 0 || q->keep || q->workers.is_asked;
     const int needs_cores =
-        is_near || keeps || (f->rules == CPUBIND_RULES_NEAR && q->n_process > 1);
+        is_near || takes_cores || (f->rules == CPUBIND_RULES_NEAR && q->n_process > 1);
     if (f->topology.code != CPUBIND_PROBLEM_NONE && needs_cores) {
         *p->problem = f->topology;
         return p->problem->code;
     }
-    if ((needs_cores && !f->core_of) || (keeps && f->has_lone_cores))
+    if ((needs_cores && !f->core_of) || (takes_cores && f->has_lone_cores))
         plan_warn(p, CPUBIND_WARNING_NO_CORES);
     if (is_near && !f->distance && f->n_node > 1)
         plan_warn(p, CPUBIND_WARNING_NO_DISTANCES);

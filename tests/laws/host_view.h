@@ -61,6 +61,7 @@ typedef struct host_view {
 
     cpubind_request request;
     int32_t named[HOST_NPUS], allowed_list[HOST_CPUS], excluded[VIEW_EXCLUDED], kept[1];
+    int32_t worker_node[2];
 } host_view;
 
 enum { VIEW_ROOM = 1 << 20 };

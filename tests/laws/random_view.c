@@ -36,7 +36,10 @@ typedef struct shared_options {
     int32_t transfer;        /* CPUs of each process for that role */
     int32_t n_process;       /* processes of each NPU */
     cpubind_engine_request engine;
-    uint8_t parts[HOST_NODES]; /* of the nodes, which CPUs a view gets */
+    cpubind_reach reach;
+    int32_t share;
+    int32_t n_worker_node, n_worker, reserve; /* cpu-workers of the first nodes; 0: none */
+    uint8_t parts[HOST_NODES];                /* of the nodes, which CPUs a view gets */
 } shared_options;
 
 static shared_options draw_shared(draws *d, const random_host *h)
@@ -48,7 +51,7 @@ static shared_options draw_shared(draws *d, const random_host *h)
                                        CPUBIND_OVERLAP_RESOLVE, CPUBIND_OVERLAP_KEEP,
                                        CPUBIND_OVERLAP_KEEP,    CPUBIND_OVERLAP_REFUSE};
     shared_options o;
-    int32_t strategy, kept, processes, engine;
+    int32_t strategy, kept, processes, engine, workers, reach;
     memset(&o, 0, sizeof o);
     o.cpuset = (cpuset_kind)draw(d, CPUSET_KINDS);
     o.scope = (cpubind_scope)scopes[draw(d, 4)];
@@ -80,6 +83,18 @@ static shared_options draw_shared(draws *d, const random_host *h)
     if (o.rules == CPUBIND_RULES_NEAR && h->type != CPUBIND_TYPE_950 && engine % 4 == 3)
         o.engine = (cpubind_engine_request){
             .engine = 1 + engine / 4 % 3, .tp = engine / 16 % 4, .dp = engine / 64};
+    workers = draw(d, 256);
+    if (workers % 8 == 7) {
+        o.n_worker_node = 1 + workers / 8 % 2;
+        o.n_worker = workers / 16 % 4;
+        o.reserve = workers / 64 % 2;
+    }
+    reach = draw(d, 256);
+    if (o.rules == CPUBIND_RULES_NEAR && h->type != CPUBIND_TYPE_950) {
+        o.share = reach % 16 == 15;
+        if (reach / 16 % 4 == 1)
+            o.reach = (cpubind_reach)(1 + reach / 64 % 3); /* home, host, cache */
+    }
     return o;
 }
 
@@ -283,6 +298,16 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     q->keep = o->keep >= 0 ? v->kept : NULL;
     q->n_process = o->n_process;
     q->engine = o->engine;
+    q->reach = o->reach;
+    q->share = o->share;
+    if (o->n_worker_node > 0) {
+        for (int32_t i = 0; i < o->n_worker_node && i < v->host->n_node; i++)
+            v->worker_node[q->workers.n_node++] = v->host->node[i].id;
+        q->workers.is_asked = 1;
+        q->workers.node = v->worker_node;
+        q->workers.n_worker = o->n_worker;
+        q->workers.reserve = o->reserve;
+    }
     q->process = draw(d, 256) % (o->n_process > 1 ? o->n_process : 1);
 }
 

@@ -109,14 +109,15 @@ static void take_roles(const cpubind_device_plan *plan, int32_t row, int32_t phy
                    plan->memory_node[row], phy);
 }
 
-/* Takes the CPUs of the engine; none of them is in a pool, or of two of its processes. */
+/* Takes the CPUs of the engine and of CPU workers; none of them is in a pool, or of two of its processes. */
 static void take_beside(const cpubind_device_plan *plan, cpu_bits *all, view_plan *out)
 {
     for (int32_t i = 0; i < plan->n_beside; i++)
         for (int32_t k = 0; k < plan->beside[i].n_cpu; k++) {
             const int32_t cpu = plan->beside[i].cpu[k];
             if (bits_has(all, cpu))
-                break_plan(out, "a CPU of the engine is another's, too (CPU, process)", cpu, i);
+                break_plan(out, "a CPU beside the devices is another's, too (CPU, process)",
+                           cpu, i);
             bits_add(all, cpu);
             bits_add(&out->beside, cpu);
         }
@@ -161,7 +162,8 @@ static void take_pool(const host_view *v, const cpubind_device_plan *plan, int32
             continue;
         }
         bits_add(&out->pool[device], cpu);
-        if (bits_has(all, cpu) && !(plan->warnings & (W(OVERLAP) | W(PARTS))))
+        if (bits_has(all, cpu) && !v->request.share &&
+            !(plan->warnings & (W(OVERLAP) | W(PARTS))))
             break_plan(out, "a CPU is in two pools of one plan (CPU, device)", cpu, device);
         bits_add(all, cpu);
     }
@@ -320,8 +322,8 @@ static int32_t is_fair(const host_view *v)
     cpu_bits cpus = v->allowed;
     int32_t n_device = h->n_npu;
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
-        q->overlap == CPUBIND_OVERLAP_REFUSE || q->engine.engine ||
-        (q->device && v->has_visible))
+        q->overlap == CPUBIND_OVERLAP_REFUSE || q->engine.engine || q->workers.is_asked ||
+        q->reach != CPUBIND_REACH_SOCKET || (q->device && v->has_visible))
         return 0;
     if (v->n_npu == 0 && (v->gpu_kind || v->gpu_files != ~0u || v->hides_files ||
                           (h->n_npu > 0 && (!has_whole_bus(h) || v->masks_interrupts ||
@@ -383,8 +385,10 @@ static int32_t find_excuse(const law_case *c, int32_t i, int32_t k)
     return -1;
 }
 
-/* Writes how two plans break the law, if they do; returns 1 when they keep it. */
-static int32_t compare_pools(const view_plan *a, const view_plan *b, int64_t *equal, char *text)
+/* Writes how two plans break the law, if they do; returns 1 when they keep it. Devices that
+ * share CPUs have the same pools in both. */
+static int32_t compare_pools(const view_plan *a, const view_plan *b, int32_t share,
+                             int64_t *equal, char *text)
 {
     for (int32_t i = 0; i < HOST_DEVICES; i++) {
         for (int32_t k = 0; k < HOST_DEVICES; k++) {
@@ -396,14 +400,15 @@ static int32_t compare_pools(const view_plan *a, const view_plan *b, int64_t *eq
                 (void)snprintf(text, LAW_TEXT / 2, "phy %d has another pool in the other plan",
                                i);
                 return 0;
-            } else if (bits_count_both(&a->pool[i], &b->pool[k]) > 0) {
+            } else if (!share && bits_count_both(&a->pool[i], &b->pool[k]) > 0) {
                 (void)snprintf(text, LAW_TEXT / 2, "phy %d and phy %d share CPUs", i, k);
                 return 0;
             }
         }
         if ((a->has_pool >> i & 1u && bits_count_both(&a->pool[i], &b->beside) > 0) ||
             (b->has_pool >> i & 1u && bits_count_both(&b->pool[i], &a->beside) > 0)) {
-            (void)snprintf(text, LAW_TEXT / 2, "phy %d and the engine share CPUs", i);
+            (void)snprintf(text, LAW_TEXT / 2,
+                           "phy %d and what is beside the devices share CPUs", i);
             return 0;
         }
     }
@@ -440,7 +445,7 @@ static int32_t compare_plans(const law_case *c, int32_t i, int32_t k, law_counts
                              char *text)
 {
     int64_t equal = 0;
-    if (!compare_pools(&c->plan[i], &c->plan[k], &equal, text))
+    if (!compare_pools(&c->plan[i], &c->plan[k], c->view[i].request.share, &equal, text))
         return 0;
     counts->equal += equal;
     return compare_parts(c, i, k, counts, text);
@@ -636,6 +641,14 @@ static void print_view(FILE *out, char name, const host_view *v)
         (void)fprintf(out, " --keep %d,", q->keep[0]);
     if (q->transfer > 0)
         (void)fprintf(out, " -o transfer=%d", q->transfer);
+    if (q->engine.engine > 0)
+        (void)fprintf(out, " -o engine=%d -o tp=%d -o dp=%d", q->engine.engine, q->engine.tp,
+                      q->engine.dp);
+    if (q->workers.is_asked)
+        (void)fprintf(out, " --cpu-workers %d of %d nodes, reserve %d", q->workers.n_worker,
+                      q->workers.n_node, q->workers.reserve);
+    if (q->reach != CPUBIND_REACH_SOCKET || q->share)
+        (void)fprintf(out, " --reach %d -o share=%d", (int)q->reach, q->share);
     if (q->n_process > 1)
         (void)fprintf(out, " --processes %d --index %d", q->n_process, q->process);
     if (q->type != CPUBIND_TYPE_AUTO)
