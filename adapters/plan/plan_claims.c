@@ -467,7 +467,8 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p)
     core->shared.device = r.device;
     core->shared.other = r.other;
     core->shared.cpu = r.cpu;
-    core->disputed = p->request->share ? 0 : r.disputed;
+    /* Who shares its pool disputes none; what is beside the devices is nobody else's. */
+    core->disputed = p->request->share && p->out->n_beside == 0 ? 0 : r.disputed;
     code = take_owners(p, owner);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_take_beside(p, owner);

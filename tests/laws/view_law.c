@@ -337,8 +337,10 @@ static int32_t is_fair(const host_view *v)
     for (int32_t i = 0; i < h->n_npu; i++)
         if (h->npu[i].state == NPU_OFF_BUS || h->npu[i].state == NPU_LOST)
             return 0;
-    /* A cluster does not grow with what main and transfer need. */
-    if (h->type == CPUBIND_TYPE_950 && (1 + q->transfer) * n_process > 8 * h->threads)
+    /* A cluster does not grow with what main and transfer need. Where CPUs are offline, cores
+     * may look as if they had one thread. */
+    if (h->type == CPUBIND_TYPE_950 &&
+        (1 + q->transfer) * n_process > 8 * (bits_next(&h->offline, 0) < 0 ? h->threads : 1))
         return 0;
     /* Clusters need the threads of a core. */
     if (h->type == CPUBIND_TYPE_950 && h->lacks == LACKS_SIBLINGS)
