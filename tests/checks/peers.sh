@@ -1,5 +1,6 @@
 #!/bin/sh
 # peers.sh - the figures beside other rules in RULES.md are those of today; prints TAP
+# SPDX-License-Identifier: MIT
 # runs: check-all
 BUILD=${BUILD:-build}
 out=$BUILD/out/peers
