@@ -345,14 +345,17 @@ static cpubind_problem_code take_rows(planner *p)
 }
 
 /* Whether some CPU is for two devices, by line 1 of the rule: then their order counts. Where
- * overlaps are kept, all CPUs of both must be; and devices take the caches of one home in
- * turns. */
+ * overlaps are kept, all CPUs of both must be; devices take the caches of one home in turns,
+ * and an engine serves them in their order. Where that is not known, it also counts who has had
+ * too few CPUs, and has others. */
 static int are_rivals(const planner *p, int32_t d, int32_t e)
 {
     const cpubind_list *a = &p->out->candidate[d].near_cpus;
     const cpubind_list *b = &p->out->candidate[e].near_cpus;
     const int32_t n = p->out->host.n_cpu;
     int32_t n_both = 0, n_one = 0;
+    if (p->request->engine.engine != CPUBIND_ENGINE_NONE)
+        return 1;
     if (p->request->reach == CPUBIND_REACH_CACHE)
         return plan_is_same_list(a, b);
     if (p->request->share)
@@ -360,6 +363,9 @@ static int are_rivals(const planner *p, int32_t d, int32_t e)
     for (int32_t i = 0; i < n; i++) {
         const int is_mine = p->out->stand[d * n + i] != 0;
         const int is_other = p->out->stand[e * n + i] != 0;
+        if (!p->is_ordered && p->policy.rule == CPUBIND_RULE_TURNS && !is_mine && !is_other &&
+            (p->out->owner[i] == d || p->out->owner[i] == e))
+            return 1;
         n_both += is_mine && is_other;
         n_one += is_mine != is_other;
     }
