@@ -109,7 +109,8 @@ static void take_roles(const cpubind_device_plan *plan, int32_t row, int32_t phy
                    plan->memory_node[row], phy);
 }
 
-/* Takes the CPUs of the engine and of CPU workers; none of them is in a pool, or of two of its processes. */
+/* Takes the CPUs of the engine and of CPU workers; none of them is in a pool, or of two of its
+ * processes. */
 static void take_beside(const cpubind_device_plan *plan, cpu_bits *all, view_plan *out)
 {
     for (int32_t i = 0; i < plan->n_beside; i++)
