@@ -24,7 +24,7 @@ adapters/text           3617    1700
 adapters/model          3907    1400
 adapters/ascend         5789    2500
 adapters/pci            1423    1300
-adapters/plan           4146    1200
+adapters/plan           4151    1200
 adapters/linux         12752    9500
 adapters/host           4501    3300
 adapters/service        1818    1500
