@@ -128,6 +128,7 @@ static void read_text(step *now)
 static void read_changed(step *now)
 {
     const char *args, *sign = strstr(now->rest, " => "), *at;
+    const reader *row;
     char from[512], to[512], *text;
     words heard = {NULL, 0, 0};
     size_t n_from, n_to, n_before;
@@ -144,8 +145,9 @@ static void read_changed(step *now)
     memcpy(text, last->data, n_before);
     memcpy(text + n_before, to, n_to);
     memcpy(text + n_before + n_to, at + n_from, (size_t)last->data_len - n_before - n_from);
-    (void)read_by_laws(row_of(last, &args), args, text,
-                       (int32_t)((size_t)last->data_len - n_from + n_to), &heard);
+    row = row_of(last, &args); /* which sets args */
+    (void)read_by_laws(row, args, text, (int32_t)((size_t)last->data_len - n_from + n_to),
+                       &heard);
     free(text);
     expect_lines(now, &heard);
 }
