@@ -29,6 +29,7 @@ else
 fi
 
 # A process takes its name, starts a worker of each NPU, and waits. A shell starts no child by that.
+# The uppermost one reads this with its own command line, which has the counts of the engine.
 cat >"$out/named" <<'END'
 echo $$ >"/run/npus/$1"
 echo "$2" >/proc/self/comm
@@ -49,18 +50,16 @@ sh "$out/named" core1 VLLM::EngineCore_DP1 VLLM::Worker_TP $group1 &
 sh "$out/named" coordinator VLLM::DPCoordinator &
 sh "$out/named" api VLLM::APIServer_0 &
 sh "$out/named" sidecar sidecar &
-echo \$\$ >/run/npus/server
-echo vllm >/proc/self/comm
-read -r _ <"$out/end"
+set -- server vllm
+. "$out/named"
 END
 cat >"$out/sglang" <<END
 unset LD_PRELOAD
 sh "$out/named" controller sglang::data_parallel_controller sglang::scheduler_TP 0 1 $group1 &
 sh "$out/named" detokenizer sglang::detokenizer &
 sh "$out/named" sidecar sidecar &
-echo \$\$ >/run/npus/server
-echo python3 >/proc/self/comm
-read -r _ <"$out/end"
+set -- server python3
+. "$out/named"
 END
 for npu in 0 1 $group1; do
     ln -s "$program" "$out/VLLM::Worker_TP$npu"
