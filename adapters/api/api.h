@@ -50,6 +50,9 @@ void api_add_fault(const cpubind_problem *problem, api_text *to);
 /* Appends that the mask of the process is narrower than its cpuset, and what lifts it. */
 void api_add_mask(const cpubind_facts *facts, api_text *to);
 
+/* Appends that a request which keeps pools at home may let them reach further; else nothing. */
+void api_add_reach(const cpubind_request *request, api_text *to);
+
 /* How many of `n` threads the quota of the cgroup has CPU time for, at least one. */
 int32_t api_most_threads(const cpubind_facts *facts, int32_t n);
 

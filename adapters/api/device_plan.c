@@ -140,9 +140,11 @@ int api_check_pools(const api_planned *p, const api_options *options, api_text *
          unit[first].problem.need == 0) &&
         p->plan.rules == CPUBIND_RULES_REFERENCE)
         api_add(why, "; -o rules=near, for all workers of the host, gives it others");
-    else
+    else {
         api_add(why, "; allow more CPUs%s",
                 options->request.transfer > 0 ? ", or give fewer to transfer" : "");
+        api_add_reach(&options->request, why);
+    }
     return API_REFUSED;
 }
 

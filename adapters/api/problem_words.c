@@ -517,6 +517,12 @@ void api_add_mask(const cpubind_facts *facts, api_text *out)
     api_add_list(out, facts->cpuset, facts->n_cpuset);
 }
 
+void api_add_reach(const cpubind_request *request, api_text *out)
+{
+    if (request->reach == CPUBIND_REACH_HOME || request->reach == CPUBIND_REACH_CACHE)
+        api_add(out, ", or let pools reach further (-o reach=socket, alike for all workers)");
+}
+
 /* Appends what helps against too few CPUs, with the options that were given. */
 static void add_more_cpus(const refusal *r, api_text *out)
 {
@@ -536,6 +542,7 @@ static void add_more_cpus(const refusal *r, api_text *out)
         api_add(out, ", keep fewer for the host (keep, alike for all workers)");
     if (request->transfer > 0)
         api_add(out, ", give fewer to transfer (transfer, alike for all workers)");
+    api_add_reach(request, out);
     if (request->n_process > 1)
         api_add(out, ", let fewer processes drive an NPU (--processes)");
     if (r->options->has_no_record)
