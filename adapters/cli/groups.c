@@ -55,6 +55,19 @@ static const char *keep_text(cli_fleet *fleet, const char *text)
     return *at;
 }
 
+/* The one copy of a value as JSON. What is not there is null. */
+static const char *keep_value(cli_fleet *fleet, const words_value *value)
+{
+    api_out text = {0};
+    const char *kept = NULL;
+    if (value)
+        words_put(&text, value, WORDS_COMPACT);
+    if (!text.is_short)
+        kept = keep_text(fleet, text.len ? text.text : "null");
+    free(text.text);
+    return kept;
+}
+
 /* == Hosts ================================================================== */
 
 /* The checks that an array names, as bits; those of another version are passed over. */
@@ -91,7 +104,7 @@ int cli_fleet_add(cli_fleet *fleet, const char *name, const words_value *shape, 
                              .is_old = is_old};
     good = host->name && host->why;
     for (int32_t i = 0; i < CLI_SHAPES; i++) {
-        host->property[i] = keep_text(fleet, words_string_of(properties, cli_shape_name(i)));
+        host->property[i] = keep_value(fleet, words_get(properties, cli_shape_name(i)));
         good &= host->property[i] != NULL;
     }
     fleet->n_host += good;

@@ -14,7 +14,7 @@ enum { CLI_MAX_CHECKS = 64 };
 
 typedef struct cli_fleet_host {
     const char *name;
-    const char *property[CLI_SHAPES]; /* equal texts are one pointer */
+    const char *property[CLI_SHAPES]; /* as JSON; equal texts are one pointer */
     uint64_t found, unknown;          /* checks of doctor, by their place in its table */
     const char *why;                  /* there is no plan; or "" */
     int is_old; /* its shape was read by another version than this, and cannot be read again */

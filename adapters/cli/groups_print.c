@@ -12,11 +12,6 @@
 
 enum { MAX_SHOWN = 40 };
 
-static const char *property(const cli_fleet_group *group, int32_t which)
-{
-    return group->host->property[which];
-}
-
 /* == JSON =================================================================== */
 
 /* The names of the hosts of a group on which a check was found, or with -1 all. */
@@ -60,8 +55,10 @@ static words_value *unknown_json(const cli_fleet_group *group)
 static words_value *properties_json(const cli_fleet_group *group)
 {
     words_value *object = words_object();
-    for (int32_t i = 0; i < CLI_SHAPES; i++)
-        words_set(object, cli_shape_name(i), cli_shape_json(i, property(group, i)));
+    for (int32_t i = 0; i < CLI_SHAPES; i++) {
+        const char *text = group->host->property[i];
+        words_set(object, cli_shape_name(i), words_read(text, strlen(text), NULL));
+    }
     return object;
 }
 
@@ -119,20 +116,20 @@ static const words_view text_view[] = {
 /* Adds what the text says of a group in short, and some of its names. */
 static void add_group_text(words_value *row, const cli_fleet_group *group)
 {
-    const char *error = property(group, CLI_SHAPE_error);
-    const char *kernel = property(group, CLI_SHAPE_kernel);
     const words_value *properties = words_get(row, "properties");
+    const char *error = words_string_of(properties, "error");
+    const char *kernel = words_string_of(properties, "kernel");
     const int32_t n_device = words_count(words_get(properties, "devices"));
     api_text devices = {"", 0}, names = {"", 0};
     if (n_device > 0)
-        api_add(&devices, "%d %s", (int)n_device, property(group, CLI_SHAPE_products));
+        api_add(&devices, "%d %s", (int)n_device, words_string_of(properties, "products"));
     (void)cli_fleet_names(group, -1, &names);
     words_set(row, "devices", words_text(devices.text));
     words_set(row, "nodes", words_number(words_count(words_get(properties, "nodes"))));
     words_set(row, "kernel", words_text_of(kernel, strcspn(kernel, " ")));
     words_set(row, "plan",
               *error ? words_text_of(error, strcspn(error, ":"))
-                     : words_text(property(group, CLI_SHAPE_rules)));
+                     : words_text(words_string_of(properties, "rules")));
     words_set(row, "names", words_text(names.text));
 }
 

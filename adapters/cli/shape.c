@@ -29,15 +29,50 @@ typedef struct host_read {
 
 /* == Reading ================================================================ */
 
+/* A text as value, which frees it. */
+static words_value *value_of(api_out *text)
+{
+    words_value *value = text->is_short ? NULL : words_text(text->len ? text->text : "");
+    free(text->text);
+    return value;
+}
+
+/* A number above 0 as text; else "". */
+static words_value *number_text(int32_t number)
+{
+    api_text text = {"", 0};
+    if (number > 0)
+        api_add(&text, "%d", (int)number);
+    return words_text(text.text);
+}
+
 static void put_list(api_out *to, const int32_t *list, int32_t n)
 {
-    for (int32_t i = 0, last; i < n; i = last + 1) {
-        for (last = i; last + 1 < n && list[last + 1] == list[last] + 1; last++)
-            ;
-        api_put(to, "%s%d", i ? "," : "", (int)list[i]);
-        if (last > i)
-            api_put(to, "-%d", (int)list[last]);
+    words_value *text = words_list(list, n);
+    if (words_is(text, WORDS_TEXT))
+        api_put_text(to, words_string(text));
+    to->is_short |= !text;
+    words_free(text);
+}
+
+/* An object with its keys in order, so that the order in which a host numbers its devices makes
+ * no difference. Frees the former. */
+static words_value *sorted(words_value *object)
+{
+    words_value *out = words_object();
+    const char *last = "";
+    for (int32_t n = words_count(object); n > 0; n--) {
+        const char *next = NULL;
+        for (int32_t i = 0; i < words_count(object); i++) {
+            const char *key = words_key(object, i);
+            if (strcmp(key, last) > 0 && (!next || strcmp(key, next) < 0))
+                next = key;
+        }
+        words_set(out, next, words_share(words_get(object, next)));
+        last = next;
     }
+    words_free(object);
+    return out;
 }
 
 /* The product of a device: "a2", "H100 SXM5"; else the word of its vendor. */
@@ -58,24 +93,22 @@ static int32_t place_on_function(const cpubind_facts *f, int32_t i)
 
 /* Appends the key of a device: its address, of several at one with a number, and as label its
  * number, which says it; without an address the number. */
-static void put_device(api_out *to, const cpubind_facts *f, int32_t i)
+static void add_device(api_text *to, const cpubind_facts *f, int32_t i)
 {
     const cpubind_host_device *device = f->device[i];
     const int32_t number = device->phy >= 0 ? device->phy : device->logic;
     const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
-    api_text pci = {"", 0}, label = {"", 0};
     const int32_t place = place_on_function(f, i);
-    if (device->pci.domain >= 0)
-        api_add_pci(&pci, &device->pci);
-    if (pci.len > 0 && place > 0)
-        api_add(&pci, "/%d", (int)place);
+    const int has_address = device->pci.domain >= 0;
+    if (has_address) {
+        api_add_pci(to, &device->pci);
+        if (place > 0)
+            api_add(to, "/%d", (int)place);
+        api_add(to, " [");
+    }
     for (noun = noun ? noun : "device"; *noun; noun++)
-        api_add(&label, "%c", *noun >= 'a' && *noun <= 'z' ? *noun - 'a' + 'A' : *noun);
-    api_add(&label, " %d", (int)number);
-    if (pci.len > 0)
-        api_put(to, "%s [%s]=", pci.text, label.text);
-    else
-        api_put(to, "%s=", label.text);
+        api_add(to, "%c", *noun >= 'a' && *noun <= 'z' ? *noun - 'a' + 'A' : *noun);
+    api_add(to, " %d%s", (int)number, has_address ? "]" : "");
 }
 
 static int by_word(const void *a, const void *b)
@@ -83,9 +116,10 @@ static int by_word(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void read_products(const host_read *h, api_out *to)
+static words_value *read_products(const host_read *h)
 {
     const char *word[MAX_PRODUCTS] = {NULL};
+    api_out text = {0};
     size_t n = 0;
     for (int32_t i = 0; h->facts && i < h->facts->n_device; i++) {
         const char *product = product_of(h->facts->device[i]);
@@ -97,58 +131,41 @@ static void read_products(const host_read *h, api_out *to)
     }
     qsort(word, n, sizeof *word, by_word);
     for (size_t i = 0; i < n; i++)
-        api_put(to, "%s%s", i ? ", " : "", word[i]);
+        api_put(&text, "%s%s", i ? ", " : "", word[i]);
+    return value_of(&text);
 }
 
-static void read_error(const host_read *h, api_out *to)
+static words_value *read_error(const host_read *h)
 {
-    api_text input = {"", 0};
+    api_text text = {"", 0};
+    if (h->error)
+        api_add(&text, "%s%s", h->error, h->input ? ": " : "");
     if (h->error && h->input)
-        api_add_input(&input, h->input);
-    api_put(to, "%s%s%s", h->error ? h->error : "", input.len ? ": " : "", input.text);
+        api_add_input(&text, h->input);
+    return words_text(text.text);
 }
 
-/* Sorts the items of a list by their text, so that the order in which a host numbers its
- * devices makes no difference. */
-static void sort_items(api_out *list)
-{
-    size_t n = 1;
-    for (const char *at = list->text; at && *at; at++)
-        n += *at == ';';
-    char **item = (char **)malloc(n * sizeof *item);
-    char *copy = list->text ? strdup(list->text) : NULL, *rest = copy;
-    if (n > 1 && item && copy) {
-        for (size_t i = 0; i < n; i++)
-            item[i] = strsep(&rest, ";");
-        qsort(item, n, sizeof *item, by_word);
-        list->len = 0;
-        for (size_t i = 0; i < n; i++)
-            api_put(list, "%s%s", i ? ";" : "", item[i]);
-    }
-    list->is_short |= !item || (list->text && !copy);
-    free(item);
-    free(copy);
-}
-
-static void read_devices(const host_read *h, api_out *to)
+static words_value *read_devices(const host_read *h)
 {
     const cpubind_facts *f = h->facts;
     int32_t *node = f ? (int32_t *)malloc(((size_t)f->n_node + 1) * sizeof *node) : NULL;
-    to->is_short |= f && !node;
+    words_value *devices = f && !node ? NULL : words_object();
     for (int32_t i = 0; node && i < f->n_device; i++) {
         const cpubind_host_device *d = f->device[i];
         int32_t n = api_nodes_of(f, d->cpu, d->n_cpu, node);
+        api_text key = {"", 0};
+        api_out text = {0};
         if (n == 0 && d->node >= 0)
             node[n++] = d->node;
-        api_put_text(to, i ? ";" : "");
-        put_device(to, f, i);
-        api_put(to, "%s on %s ", product_of(d), n == 1 ? "node" : "nodes");
-        put_list(to, node, n);
+        add_device(&key, f, i);
+        api_put(&text, "%s on %s ", product_of(d), n == 1 ? "node" : "nodes");
+        put_list(&text, node, n);
         if (n == 0)
-            api_put_text(to, "unknown");
+            api_put_text(&text, "unknown");
+        words_set(devices, key.text, value_of(&text));
     }
     free(node);
-    sort_items(to);
+    return sorted(devices);
 }
 
 /* The first line of an input, or its line that starts with `key`, without the key. */
@@ -171,16 +188,16 @@ static cpubind_input read_input(const host_read *h, const char *name)
     return h->source->read(h->source->ctx, name);
 }
 
-static void read_machine(const host_read *h, api_out *to)
+static words_value *read_machine(const host_read *h)
 {
     const cpubind_input input = read_input(h, "uname");
     const cpubind_piece line = line_of(input, "");
-    api_put(to, "%.*s", (int)line.len, line.len ? input.data + line.at : "");
+    return words_text_of(line.len ? input.data + line.at : "", (size_t)line.len);
 }
 
 /* Appends the class of a version: its first two parts, "5.10" of "5.10.0-136.el8". Returns
  * them. */
-static void put_class(api_out *to, const char *text, int32_t len, int32_t part[2])
+static void add_class(api_text *to, const char *text, int32_t len, int32_t part[2])
 {
     int32_t at = 0;
     part[0] = part[1] = -1;
@@ -196,103 +213,99 @@ static void put_class(api_out *to, const char *text, int32_t len, int32_t part[2
             at++;
     }
     if (part[0] >= 0 && part[1] >= 0)
-        api_put(to, "%d.%d", (int)part[0], (int)part[1]);
+        api_add(to, "%d.%d", (int)part[0], (int)part[1]);
 }
 
-static void read_kernel(const host_read *h, api_out *to)
+/* The class of the version at a piece of an input; "" where there is none. */
+static words_value *class_of(cpubind_input input, cpubind_piece piece, int is_kernel)
+{
+    api_text text = {"", 0};
+    int32_t part[2] = {-1, -1};
+    if (piece.len > 0)
+        add_class(&text, input.data + piece.at, piece.len, part);
+    if (is_kernel && part[1] >= 0 && (part[0] < 6 || (part[0] == 6 && part[1] < 2)))
+        api_add(&text, " (before 6.2)");
+    return words_text(text.text);
+}
+
+static words_value *read_kernel(const host_read *h)
 {
     const cpubind_input input = read_input(h, "proc/sys/kernel/osrelease");
-    const cpubind_piece line = line_of(input, "");
-    int32_t part[2];
-    if (line.len == 0)
-        return;
-    put_class(to, input.data + line.at, line.len, part);
-    if (part[1] >= 0 && (part[0] < 6 || (part[0] == 6 && part[1] < 2)))
-        api_put_text(to, " (before 6.2)");
+    return class_of(input, line_of(input, ""), 1);
 }
 
-static void read_driver(const host_read *h, api_out *to)
+static words_value *read_driver(const host_read *h)
 {
     const cpubind_input input = read_input(h, "usr/local/Ascend/driver/version.info");
-    const cpubind_piece line = line_of(input, "Version=");
-    int32_t part[2];
-    if (line.len > 0)
-        put_class(to, input.data + line.at, line.len, part);
+    return class_of(input, line_of(input, "Version="), 0);
 }
 
-static void read_npu_smi(const host_read *h, api_out *to)
+static words_value *read_npu_smi(const host_read *h)
 {
     const cpubind_input input = read_input(h, "cmd/npu-smi-info.txt");
-    int32_t part[2];
-    if (input.state != CPUBIND_INPUT_PRESENT)
-        return;
-    const cpubind_piece version = cpubind_npusmi_version(input.data, input.len);
-    if (version.len > 0)
-        put_class(to, input.data + version.at, version.len, part);
+    cpubind_piece version = {0, 0};
+    if (input.state == CPUBIND_INPUT_PRESENT)
+        version = cpubind_npusmi_version(input.data, input.len);
+    return class_of(input, version, 0);
 }
 
-static void read_cgroup(const host_read *h, api_out *to)
+static words_value *read_cgroup(const host_read *h)
 {
     const cpubind_input input = read_input(h, "proc/self/cgroup");
     cpubind_cgroup cpuset;
-    if (input.state == CPUBIND_INPUT_PRESENT &&
-        cpubind_cgroup_find(input.data, input.len, "cpuset", &cpuset) == CPUBIND_TEXT_OK)
-        api_put_text(to, cpuset.is_version_1 ? "v1" : "v2");
+    if (input.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_cgroup_find(input.data, input.len, "cpuset", &cpuset) != CPUBIND_TEXT_OK)
+        return words_text("");
+    return words_text(cpuset.is_version_1 ? "v1" : "v2");
 }
 
 static int32_t count_sockets(const cpubind_facts *f)
 {
     int32_t n = 0;
-    for (int32_t i = 0, k; f->socket && i < f->n_node; i++, n += k == i - 1) {
+    for (int32_t i = 0, k; f && f->socket && i < f->n_node; i++, n += k == i - 1) {
         for (k = 0; f->socket[k] != f->socket[i]; k++)
             ;
     }
     return n;
 }
 
-static void read_sockets(const host_read *h, api_out *to)
+static words_value *read_sockets(const host_read *h)
 {
-    if (h->facts && h->facts->socket)
-        api_put(to, "%d", (int)count_sockets(h->facts));
+    return number_text(count_sockets(h->facts));
 }
 
-static void read_nps(const host_read *h, api_out *to)
+static words_value *read_nps(const host_read *h)
 {
-    const int32_t n = h->facts ? count_sockets(h->facts) : 0;
-    if (n > 0 && h->facts->has_nodes && h->facts->n_node % n == 0)
-        api_put(to, "%d", (int)(h->facts->n_node / n));
+    const int32_t n = count_sockets(h->facts);
+    const int is_even = n > 0 && h->facts->has_nodes && h->facts->n_node % n == 0;
+    return number_text(is_even ? h->facts->n_node / n : 0);
 }
 
-/* The CPUs of the largest core; 0: which CPUs share one is not known. */
-static int32_t threads_of(const cpubind_facts *f, api_out *to)
+/* The CPUs of the largest core; "": which CPUs share one is not known. */
+static words_value *read_smt(const host_read *h)
 {
-    int32_t *n = (int32_t *)calloc(CPUBIND_MAX_CPUS, sizeof *n), most = 0;
-    to->is_short |= !n;
-    for (int32_t i = 0; n && f->core_of && i < f->n_cpu_id; i++)
+    const cpubind_facts *f = h->facts;
+    int32_t *n, most = 0;
+    if (!f || !f->core_of)
+        return number_text(f ? f->threads : 0);
+    n = (int32_t *)calloc(CPUBIND_MAX_CPUS, sizeof *n);
+    for (int32_t i = 0; n && i < f->n_cpu_id; i++)
         if (f->core_of[i] >= 0 && ++n[f->core_of[i]] > most)
             most = n[f->core_of[i]];
     free(n);
-    return f->core_of ? most : f->threads;
+    return n ? number_text(most) : NULL;
 }
 
-static void read_smt(const host_read *h, api_out *to)
+static words_value *read_cpus(const host_read *h)
 {
-    const int32_t n = h->facts ? threads_of(h->facts, to) : 0;
-    if (n > 0)
-        api_put(to, "%d", (int)n);
+    return number_text(h->facts ? h->facts->n_online : 0);
 }
 
-static void read_cpus(const host_read *h, api_out *to)
-{
-    if (h->facts)
-        api_put(to, "%d", (int)h->facts->n_online);
-}
-
-/* Appends the CPUs that are on a node, or, below 0, in the core of the first one. */
-static void put_cpus_of(const cpubind_facts *f, int32_t node, api_out *to)
+/* The CPUs that are on a node, or, below 0, in the core of the first one. */
+static words_value *cpus_of(const cpubind_facts *f, int32_t node)
 {
     int32_t *cpu = (int32_t *)malloc(((size_t)f->n_cpu_id + 1) * sizeof *cpu), n = 0, core = -1;
-    to->is_short |= !cpu;
+    api_out text = {.is_short = !cpu};
     for (int32_t i = 0; cpu && i < f->n_cpu_id; i++) {
         if (node < 0 && core < 0)
             core = f->core_of[i];
@@ -300,104 +313,120 @@ static void put_cpus_of(const cpubind_facts *f, int32_t node, api_out *to)
             cpu[n++] = i;
     }
     if (cpu)
-        put_list(to, cpu, n);
+        put_list(&text, cpu, n);
     free(cpu);
+    return value_of(&text);
 }
 
-static void read_nodes(const host_read *h, api_out *to)
+static void set_node(words_value *object, int32_t node, words_value *value)
 {
-    const cpubind_facts *f = h->facts;
-    for (int32_t i = 0; f && i < f->n_node; i++) {
-        api_put(to, "%snode %d=", i ? ";" : "", (int)f->node_id[i]);
-        put_cpus_of(f, f->node_id[i], to);
-    }
+    api_text key = {"", 0};
+    api_add(&key, "node %d", (int)node);
+    words_set(object, key.text, value);
 }
 
-static void read_distances(const host_read *h, api_out *to)
+static words_value *read_nodes(const host_read *h)
 {
     const cpubind_facts *f = h->facts;
+    words_value *nodes = words_object();
+    for (int32_t i = 0; f && i < f->n_node; i++)
+        set_node(nodes, f->node_id[i], cpus_of(f, f->node_id[i]));
+    return nodes;
+}
+
+static words_value *read_distances(const host_read *h)
+{
+    const cpubind_facts *f = h->facts;
+    words_value *nodes = words_object();
     for (int32_t i = 0; f && f->distance && i < f->n_node; i++) {
-        api_put(to, "%snode %d=", i ? ";" : "", (int)f->node_id[i]);
+        api_out text = {0};
         for (int32_t k = 0; k < f->n_node; k++)
-            api_put(to, "%s%d", k ? " " : "", (int)f->distance[i * f->n_node + k]);
+            api_put(&text, "%s%d", k ? " " : "", (int)f->distance[i * f->n_node + k]);
+        set_node(nodes, f->node_id[i], value_of(&text));
     }
+    return nodes;
 }
 
-static void read_siblings(const host_read *h, api_out *to)
+static words_value *read_siblings(const host_read *h)
 {
-    if (h->facts && h->facts->core_of)
-        put_cpus_of(h->facts, -1, to);
+    return h->facts && h->facts->core_of ? cpus_of(h->facts, -1) : words_text("");
 }
 
-static void read_allowed(const host_read *h, api_out *to)
+static words_value *read_allowed(const host_read *h)
 {
+    api_out text = {0};
     if (h->facts && h->facts->n_cpu == h->facts->n_online)
-        api_put_text(to, "all");
+        api_put_text(&text, "all");
     else if (h->facts)
-        put_list(to, h->facts->cpu, h->facts->n_cpu);
+        put_list(&text, h->facts->cpu, h->facts->n_cpu);
+    return value_of(&text);
 }
 
-static void read_scope(const host_read *h, api_out *to)
+static words_value *read_scope(const host_read *h)
 {
-    if (h->facts)
-        api_put_text(to, cpubind_scope_word(h->facts->scope));
+    return words_text(h->facts ? cpubind_scope_word(h->facts->scope) : "");
 }
 
-static void read_rules(const host_read *h, api_out *to)
+static words_value *read_rules(const host_read *h)
 {
-    if (h->plan)
-        api_put_text(to, cpubind_rules_word(h->plan->rules));
+    return words_text(h->plan ? cpubind_rules_word(h->plan->rules) : "");
 }
 
-static void read_strategy(const host_read *h, api_out *to)
+static words_value *read_strategy(const host_read *h)
 {
-    if (h->plan)
-        api_put_text(to, api_strategy_word(h->facts->strategy));
+    return words_text(h->plan ? api_strategy_word(h->facts->strategy) : "");
 }
 
-static void read_plan(const host_read *h, api_out *to)
+/* "24-29,36-41 irq 24-25 acl 28 release 29". */
+static words_value *roles_of(const api_row *row)
 {
+    api_out text = {0};
+    put_list(&text, row->cpu, row->n);
+    if (row->n == 0)
+        api_put_text(&text, "no pool");
+    for (int32_t role = 0; row->n > 0 && role < CPUBIND_ALL_ROLES; role++) {
+        int32_t n;
+        const int32_t *cpu = api_role_of(row, (cpubind_role)role, &n);
+        if (role == CPUBIND_ROLE_MAIN || n == 0)
+            continue;
+        api_put(&text, " %s ", cpubind_role_name((cpubind_role)role));
+        put_list(&text, cpu, n);
+    }
+    return value_of(&text);
+}
+
+static words_value *read_plan(const host_read *h)
+{
+    words_value *plan = words_object();
     for (int32_t i = 0; h->plan && i < h->plan->n_unit; i++) {
         const api_row row = api_shown(h->facts, h->plan, i);
-        api_put_text(to, i ? ";" : "");
-        put_device(to, h->facts, h->plan->unit[i].device);
+        api_text key = {"", 0};
+        add_device(&key, h->facts, h->plan->unit[i].device);
         if (row.tile >= 0)
-            api_put(to, "tile %d: ", (int)row.tile);
-        put_list(to, row.cpu, row.n);
-        if (row.n == 0)
-            api_put_text(to, "no pool");
-        for (int32_t role = 0; row.n > 0 && role < CPUBIND_ALL_ROLES; role++) {
-            int32_t n;
-            const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
-            if (role == CPUBIND_ROLE_MAIN || n == 0)
-                continue;
-            api_put(to, " %s ", cpubind_role_name((cpubind_role)role));
-            put_list(to, cpu, n);
-        }
+            api_add(&key, " tile %d", (int)row.tile);
+        words_set(plan, key.text, roles_of(&row));
     }
-    sort_items(to);
+    return sorted(plan);
 }
 
-static void read_quality(const host_read *h, api_out *to)
+static words_value *read_quality(const host_read *h)
 {
     static const char *const keys[] = {"near_percent", "far",      "irq_off_node",
                                        "split_caches", "nodes",    "split_cores",
                                        "idle",         "smallest", "largest"};
+    words_value *quality = words_object();
     for (size_t i = 0; h->plan && i < sizeof keys / sizeof *keys; i++)
-        api_put(to, "%s%s=%d", i ? ";" : "", keys[i],
-                (int)api_figure(api_figures_of(h->plan), keys[i]));
+        words_set(quality, keys[i], words_id(api_figure(api_figures_of(h->plan), keys[i])));
+    return quality;
 }
 
 /* == The table ============================================================== */
 
-enum { WORD, LIST };
-
 static const struct {
     const char *name;
-    void (*read)(const host_read *h, api_out *to);
-    int kind;
+    words_value *(*read)(const host_read *h);
 } properties[] = {
-#define CPUBIND_X(name, kind) {#name, read_##name, kind},
+#define CPUBIND_X(name) {#name, read_##name},
     CLI_SHAPE_LIST(CPUBIND_X)
 #undef CPUBIND_X
 };
@@ -433,15 +462,8 @@ static void add_findings(const cli_examination *e, words_value *shape)
 static words_value *properties_json(const host_read *h)
 {
     words_value *object = words_object();
-    api_out text = {0};
-    for (int32_t i = 0; i < CLI_SHAPES; i++) {
-        text.len = 0;
-        api_put_text(&text, "");
-        properties[i].read(h, &text);
-        words_set(object, properties[i].name,
-                  text.is_short ? NULL : words_text(text.len ? text.text : ""));
-    }
-    free(text.text);
+    for (int32_t i = 0; i < CLI_SHAPES; i++)
+        words_set(object, properties[i].name, properties[i].read(h));
     return object;
 }
 
@@ -507,68 +529,6 @@ void cli_free_shape_reader(cli_shape_reader *reader)
     api_free_planned(&reader->planned);
     free(reader->arena.base);
     *reader = (cli_shape_reader){.is_ready = 0};
-}
-
-/* == Lists ================================================================== */
-
-/* One item of a list. */
-typedef struct item {
-    const char *key, *label, *value; /* label NULL: it has none */
-    int key_len, label_len, value_len;
-} item;
-
-/* Reads the item at *at, which is moved behind it. Returns 0 at the end. A list may come from a
- * corpus of others: an item without "=" is a key without a value. */
-static int next_item(const char **at, item *out)
-{
-    const char *const end = *at + strcspn(*at, ";");
-    const char *equal = *at;
-    if (!**at)
-        return 0;
-    while (equal < end && *equal != '=')
-        equal++;
-    *out = (item){.key = *at, .key_len = (int)(equal - *at), .value = equal};
-    if (equal < end)
-        out->value = equal + 1;
-    out->value_len = (int)(end - out->value);
-    for (int i = 0; i + 2 < out->key_len; i++)
-        if (out->key[i] == ' ' && out->key[i + 1] == '[') {
-            out->label = out->key + i + 2;
-            out->label_len = out->key_len - i - 3;
-            out->key_len = i;
-        }
-    *at = *end ? end + 1 : end;
-    return 1;
-}
-
-/* A value as a number, or as a string. */
-static words_value *value_json(const item *one)
-{
-    api_text text = {"", 0};
-    char *end = NULL;
-    api_add(&text, "%.*s", one->value_len, one->value);
-    const long number = strtol(text.text, &end, 10);
-    if (text.len > 0 && text.len < 10 && *end == '\0')
-        return number < 0 ? words_null() : words_number(number);
-    return words_text(text.text);
-}
-
-words_value *cli_shape_json(int32_t property, const char *text)
-{
-    words_value *object;
-    item one;
-    if (properties[property].kind != LIST)
-        return words_text(text);
-    object = words_object();
-    while (next_item(&text, &one)) {
-        api_text key = {"", 0};
-        const int has_label = one.label != NULL;
-        api_add(&key, "%.*s%s%.*s%s", one.key_len, one.key, has_label ? " [" : "",
-                has_label ? one.label_len : 0, has_label ? one.label : "",
-                has_label ? "]" : "");
-        words_set(object, key.text, value_json(&one));
-    }
-    return object;
 }
 
 uint32_t cli_shape_differs(const char *const *own, const char *const *other)

@@ -4,9 +4,8 @@
  * Facts and plan are those of `cpubind plan` without options, findings those of doctor about
  * the host itself: what processes do at the moment of a capture is no property of a host.
  *
- * A property is a text. "": not known, or it does not apply. That of a list is
- *   list = item *( ";" item )       item = key [ " [" label "]" ] "=" value
- * and a label is another name of a key, such as the number of a device at an address.
+ * A property is a text, "" where it is not known or does not apply, or an object: of devices by
+ * their addresses, "0000:c1:00.0 [NPU 0]", or by "node 0".
  */
 #ifndef CPUBIND_CLI_SHAPE_H
 #define CPUBIND_CLI_SHAPE_H
@@ -15,33 +14,33 @@
 
 #include "cli.h"
 
-/* (name, kind): the properties. The name is the key of JSON and of the table shapes. A new
+/* The properties. The name is the key of JSON and of the table shapes. A new
  * property is a row here and one of the readers in shape.c. */
 #define CLI_SHAPE_LIST(X)                                                                      \
-    X(products, WORD)                                                                          \
-    X(error, WORD)                                                                             \
-    X(devices, LIST)                                                                           \
-    X(machine, WORD)                                                                           \
-    X(sockets, WORD)                                                                           \
-    X(nps, WORD)                                                                               \
-    X(smt, WORD)                                                                               \
-    X(cpus, WORD)                                                                              \
-    X(nodes, LIST)                                                                             \
-    X(distances, LIST)                                                                         \
-    X(siblings, WORD)                                                                          \
-    X(allowed, WORD)                                                                           \
-    X(scope, WORD)                                                                             \
-    X(cgroup, WORD)                                                                            \
-    X(kernel, WORD)                                                                            \
-    X(driver, WORD)                                                                            \
-    X(npu_smi, WORD)                                                                           \
-    X(rules, WORD)                                                                             \
-    X(strategy, WORD)                                                                          \
-    X(plan, LIST)                                                                              \
-    X(quality, LIST)
+    X(products)                                                                                \
+    X(error)                                                                                   \
+    X(devices)                                                                                 \
+    X(machine)                                                                                 \
+    X(sockets)                                                                                 \
+    X(nps)                                                                                     \
+    X(smt)                                                                                     \
+    X(cpus)                                                                                    \
+    X(nodes)                                                                                   \
+    X(distances)                                                                               \
+    X(siblings)                                                                                \
+    X(allowed)                                                                                 \
+    X(scope)                                                                                   \
+    X(cgroup)                                                                                  \
+    X(kernel)                                                                                  \
+    X(driver)                                                                                  \
+    X(npu_smi)                                                                                 \
+    X(rules)                                                                                   \
+    X(strategy)                                                                                \
+    X(plan)                                                                                    \
+    X(quality)
 
 enum {
-#define CPUBIND_X(name, kind) CLI_SHAPE_##name,
+#define CPUBIND_X(name) CLI_SHAPE_##name,
     CLI_SHAPE_LIST(CPUBIND_X)
 #undef CPUBIND_X
         CLI_SHAPES
@@ -49,7 +48,7 @@ enum {
 
 /* The program that has read a shape: the number grows when properties are read in another way
  * within one version. */
-#define CLI_SHAPE_PROGRAM CPUBIND_VERSION "+1"
+#define CLI_SHAPE_PROGRAM CPUBIND_VERSION "+2"
 
 /* The name of a property. Static storage. */
 const char *cli_shape_name(int32_t property);
@@ -70,9 +69,5 @@ void cli_free_shape_reader(cli_shape_reader *reader);
 /* The properties of two shapes that differ, as bits.
  *   in      own, other: CLI_SHAPES texts each; equal texts are one pointer */
 uint32_t cli_shape_differs(const char *const *own, const char *const *other);
-
-/* A property as JSON: a string; of a list an object, where a number is a number, and one below
- * 0 is null. NULL without memory. */
-words_value *cli_shape_json(int32_t property, const char *text);
 
 #endif /* CPUBIND_CLI_SHAPE_H */
