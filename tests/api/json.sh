@@ -1,5 +1,5 @@
 #!/bin/sh
-# json.sh - every JSON object that the command prints keeps to the tables of JSON*.md
+# json.sh - every JSON object that the command prints keeps to the lists of JSON*.md
 # SPDX-License-Identifier: MIT
 # runs: check-all
 # build: plain
@@ -7,7 +7,7 @@
 #   tests/api/json.sh      from the top folder; BUILD is where the command and outputs are
 #
 # Prints TAP. Collects the outputs for all fixture hosts, and for a process of this machine that
-# is bound; an output is an object of one line. The tables are the schema.
+# is bound; an output is an object of one line. The lists are the schema.
 LC_ALL=C
 export LC_ALL
 

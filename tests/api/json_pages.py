@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds JSON objects against the tables of adapters/api/JSON*.md, which are the schema.
+"""Holds JSON objects against the lists of adapters/api/JSON*.md, which are the schema.
 
     json_pages.py check NAME FILE...   each line of each file is an object of "## NAME"
-    json_pages.py self-test            broken objects, and tables without sense, are refused
+    json_pages.py self-test            broken objects, and lists without sense, are refused
 
-A row of an object is `key` | type | meaning, or has several keys: `a`, `b`. A key of a key is
+A row of an object is "- `key` (type): meaning", or has several keys: `a`, `b`. A key of a key is
 `one.two`, one of the objects of an array `one[].two`. A meaning that begins with "optional; " is of
 a key that may be missing. A row `...` whose type is an object stands for the rows of that object.
 
@@ -14,7 +14,7 @@ a key that may be missing. A row `...` whose type is an object stands for the ro
             | [NAME](#NAME), an object of any page, or [NAME](#types), a row of "## types"
             | array of ONE | object of ONE, with any keys | (TYPE)
 
-A row of the section "## types" is `name` | type | meaning; there a type may also be
+A row of the section "## types" is "- `name` (type): meaning"; there a type may also be
 text `REGULAR EXPRESSION`.
 """
 import copy
@@ -27,11 +27,11 @@ PLAIN = {"object": dict, "array": list, "string": str, "boolean": bool, "integer
          "number": (int, float), "null": type(None)}
 TOKEN = re.compile(r"\s*(,|\?|\(|\)|[a-z]+|`[^`]+`|"
                    r"\[(?P<name>\w+)\]\((?P<page>[\w.-]*)#(?P<at>\w+)\))")
-KEYS = re.compile(r"(`[\w.\[\]]+`(, |$))+")
+ROW = re.compile(r"- ((?:`[\w.\[\]]+`(?:, (?=`)| ))+)\((.+?)\): (.+)")
 
 
 class Unread(Exception):
-    """A table that makes no sense."""
+    """A list that makes no sense."""
 
 
 # == Types: each is a function that says what is wrong with a value, or nothing ===============
@@ -105,7 +105,7 @@ class Thing:
                 yield "%s: no row has the key %s" % (at, key)
 
 
-# == Cells ====================================================================================
+# == Types of rows ============================================================================
 
 class Cell:
     """Reads the type of a row; an "object" in it is `inner`, if that has keys."""
@@ -210,14 +210,15 @@ class Pages:
         self.page = page
         for part in re.split(r"^## ", text, flags=re.M)[1:]:
             name = part.split("\n", 1)[0]
-            rows = re.findall(r"^\|(.*)\|$", part, flags=re.M)[2:]
+            rows = re.findall(r"^- .*$", part, flags=re.M)
             if name in self.page_of or not rows:
                 raise Unread("%s: two sections ## %s, or one without rows" % (page, name))
             self.page_of[name] = page
-            cells = [[cell.strip() for cell in row.split(" | ")] for row in rows]
-            if any(len(cell) != 3 or not KEYS.fullmatch(cell[0]) or not cell[2] for cell in cells):
+            found = [ROW.fullmatch(row) for row in rows]
+            if not all(found):
                 raise Unread("%s: a row of ## %s has no key, type and meaning" % (page, name))
-            cells = [[key] + cell[1:] for cell in cells for key in cell[0].strip("`").split("`, `")]
+            cells = [(key, row[2], row[3]) for row in found
+                     for key in row[1].strip("` ").split("`, `")]
             if name == "types":
                 for key, kind, _ in cells:
                     self.types[key] = Cell(kind, self, Thing()).whole()
@@ -303,15 +304,15 @@ def self_test():
         edit(broken)
         if list(things[name](right, "$")) or not list(things[name](broken, "$")):
             bad.append("edit %d of an object is not found, or the object is wrong" % number)
-    right = ("## one\n\n| key | type | meaning |\n|--|--|--|\n| `a` | object | what |\n"
-             "| `a.b` | array of (integer or null) | optional; what |\n")
+    right = ("## one\n\n- `a` (object): what\n"
+             "- `a.b` (array of (integer or null)): optional; what\n")
     for old, new in (("", ""), ("integer", "integers"), ("of (", "of "), ("null)", "null"),
-                     (" | what |", " |"), ("`a.b`", "`c.b`"), ("`a.b`", "`a`"), ("`a`", "a"),
+                     (": what\n", ":\n"), ("`a.b`", "`c.b`"), ("`a.b`", "`a`"), ("`a`", "a"),
                      ("object", "string"), ("object", "[two](#two)"), ("object", "[one](#two)"),
                      ("integer", "`2"), ("integer", "integer boolean"), ("integer", "integer??"),
-                     ("| `a", "`a"),
-                     ("| `a` | object | what |\n", "| `...` | object | what |\n"),
-                     ("`a.b` | array of (integer or null)", "`...` | [two](#two)")):
+                     ("- `a", "- a"),
+                     ("- `a` (object): what\n", "- `...` (object): what\n"),
+                     ("`a.b` (array of (integer or null))", "`...` ([two](#two))")):
         if is_unread([("a/b.md", right.replace(old, new))]) != (old != ""):
             bad.append("a page is read wrongly: %s in place of %s" % (new, old))
     print("\n".join(bad))
