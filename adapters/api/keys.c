@@ -68,12 +68,12 @@ const api_key api_keys[] = {
     {"strict", "no", 0, NULL, BINDERS},
     {"any-arch", "no", 0, "yes: bind by rules = reference on a machine that is not ARM",
      BINDERS | API_MEASURE},
-    {"watch", "1", 0, NULL, 0},
-    {"only", "", 1, NULL, 0},
-    {"except", "", 1, NULL, 0},
-    {"restore-at-end", "no", 0, NULL, 0},
-    {"textfile", "", 0, NULL, 0},
-    {"socket", API_SOCKET_PATH, 0, NULL, 0},
+    {"watch", "1", 0, "of the service: seconds between two looks without events", 0},
+    {"only", "", 1, "of the service: names of processes that are bound, such as VLLM*", 0},
+    {"except", "", 1, "of the service: names of processes that are left alone", 0},
+    {"restore-at-end", "no", 0, "of the service: yes: undo all when it ends", 0},
+    {"textfile", "", 0, "of the service: the file for the Prometheus node exporter", 0},
+    {"socket", API_SOCKET_PATH, 0, "where other commands ask the service; none: nowhere", 0},
     {NULL, NULL, 0, NULL, 0},
 };
 

@@ -20,7 +20,7 @@ typedef struct api_key {
     const char *name;
     const char *usual; /* the value without the key; "" where there is none */
     int repeats;       /* the key may be there several times */
-    const char *what;  /* it decides, for the help; NULL: an option says it, or the service */
+    const char *what;  /* it decides, for the help and COMMANDS.md; NULL: an option says it */
     int commands;      /* that read it, and calls; of the service all are */
 } api_key;
 

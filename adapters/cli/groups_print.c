@@ -1,7 +1,7 @@
 /* groups_print.c - a fleet as text and as JSON
  * SPDX-License-Identifier: MIT
  *
- * FLEET.md documents the keys of the JSON.
+ * CORPUS.md documents the keys of the JSON.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 #!/bin/sh
 # manuals.sh - writes the manual pages: of each command from its help, of the library from its
-# header, of the service's file from its example; and three pages from the same help
+# header, of the service's file from its example
 # SPDX-License-Identifier: MIT
 #
 #   adapters/packaging/manuals.sh COMMAND FOLDER     from the top folder
 #
 # COMMAND is cpubind.
-# Pages go to FOLDER/man1, man3 and man5, and to FOLDER/COMMANDS.md, FIXTURE.md and OPTIONS.md.
+# Pages go to FOLDER/man1, man3 and man5.
 # SOURCE_DATE_EPOCH is the date of manual pages. Options and functions are written nowhere else: a
 # page has what the help or the header has.
 set -eu
@@ -193,109 +193,3 @@ done
     ' adapters/api/cpubind_api.h | without_empty_paragraphs
     see_also 'cpubind(1)'
 } >"$out/man3/cpubind.3"
-
-# Turns the helps of commands, each after a line "## cpubind WORDS", into one page. What an
-# earlier command says of an option is not said again, nor that a command has --json and --help.
-markdown_of_help() {
-    awk '
-        function fold(s,    line, n, i, word) {
-            gsub(/[*<_|]/, "\\\\&", s)
-            n = split(s, word, " ")
-            for (i = 1; i <= n; i++) {
-                if (line != "" && length(line " " word[i]) > 120) { print line; line = "" }
-                line = line == "" ? word[i] : line " " word[i]
-            }
-            print line
-        }
-        function end_item() {
-            if (name == "") return
-            if (cell != "" && said[name cell] && said[name cell] != section) {
-                sub(/ [A-Z[].*/, "", name)
-                again = again (again == "" ? "As above: `" : ", `") name "`"
-                name = ""; return
-            }
-            said[name cell] = section
-            if (heading != "") print "\n" heading
-            if (heading != "" || !in_list) print ""
-            heading = ""; in_list = 1
-            print "- " (cell == "" ? name : "`" name "`: " cell)
-            name = ""
-        }
-        function end_paragraph() {
-            end_item()
-            if (paragraph ~ /^As for cpubind plan: /) sub(/(, |: )--json(, --quiet)?, --help, --version$/, "", paragraph)
-            if (paragraph == "As for cpubind plan") paragraph = ""
-            if (paragraph == "") return
-            print ""; fold(heading (heading == "" ? "" : " ") paragraph)
-            heading = paragraph = ""; in_list = 0
-        }
-        function end_section() {
-            end_paragraph()
-            if (again != "") { print ""; fold(again) }
-            again = ""; section++
-        }
-        /^## / { end_section(); print "\n" $0; usage = in_list = 0; heading = ""; next }
-        /^Usage: / || (usage && /^       cpubind /) {
-            sub(/^(Usage: | *)/, "    "); if (!usage) print ""; print; usage = 1; next
-        }
-        /^$/ { end_paragraph(); heading = ""; next }
-        /^[A-Z][A-Za-z ]*:$/ { end_paragraph(); heading = $0; in_list = 0; next }
-        /^  [^ ](.*[^ ])?  +[^ ]/ {
-            end_paragraph()
-            match($0, /[^ ]  +[^ ]/)
-            name = substr($0, 3, RSTART - 2); cell = substr($0, RSTART + RLENGTH - 1); next
-        }
-        /^  -/ { # options without a text of their own, such as "as for plan"
-            if (cell != "" || name !~ /,$/) end_paragraph()
-            name = name (name == "" ? "" : " ") substr($0, 3); cell = ""; next
-        }
-        (name != "" && /^       +[^ ]/) || /^                        [^ ]/ {
-            sub(/^ +/, "")
-            if (match($0, /  +/)) {
-                end_paragraph()
-                name = substr($0, 1, RSTART - 1); cell = substr($0, RSTART + RLENGTH)
-            } else cell = cell " " $0
-            next
-        }
-        { end_item(); sub(/^ +/, ""); paragraph = paragraph == "" ? $0 : paragraph " " $0 }
-        END { end_section() }'
-}
-
-options_of() { # on stdin the words of a command on each line
-    while read -r words; do
-        printf '## cpubind %s\n' "$words"
-        # Words are split on purpose.
-        # shellcheck disable=SC2086
-        "$command" $words --help | sed '/^Examples:$/,$d'
-    done | markdown_of_help
-}
-
-{
-    cat <<'EOF'
-# The options of every command
-
-Made from the help by `make pages`. [FIXTURE.md](../sqlite/FIXTURE.md) has the options of a corpus,
-[OPTIONS.md](../measure/OPTIONS.md) those of `measure`, [MESSAGES.md](MESSAGES.md) the exit statuses. Every command has
-`--json`, `--quiet`, `--help` and `--version`.
-EOF
-    echo "$commands" | grep -vx -e fixture -e measure | options_of
-} >"$out/COMMANDS.md"
-
-{
-    cat <<'EOF'
-# The options of cpubind fixture
-
-Made from the help by `make pages`. [CORPUS.md](CORPUS.md) says what a corpus is for. Every command has `--json`,
-`--help` and `--version`, and `--quiet` but for `list` and `show`.
-EOF
-    "$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fixture \1/p' | options_of
-} >"$out/FIXTURE.md"
-
-{
-    cat <<'EOF'
-# The options of cpubind measure
-
-Made from the help by `make pages`. [MEASURE.md](MEASURE.md) says how a measurement is made and read.
-EOF
-    echo measure | options_of
-} >"$out/OPTIONS.md"

@@ -1,4 +1,5 @@
-/* option_table.c - prints the options of every command, for the completion of shells
+/* option_table.c - prints the options of every command, for the completion of shells; with the
+ * argument "page" as the tables of COMMANDS.md
  * SPDX-License-Identifier: MIT
  *
  * A program of the build; it is not installed. A line is "COMMAND|--NAME|KIND|WORD ...": KIND
@@ -54,7 +55,7 @@ static void print_option(const cli_help *help, const api_option *row)
         printf("%s|-%c|%s|%s\n", help->words, row->letter, kind, known);
 }
 
-int main(void)
+static void print_options(void)
 {
     for (int bit = 0; bit < 31; bit++) {
         const enum api_command command = (enum api_command)(1 << bit);
@@ -63,5 +64,99 @@ int main(void)
             if (help->command == command && row->text && row->commands & (int)command)
                 print_option(help, row);
     }
+}
+
+/* == The page =============================================================== */
+
+/* The words of the commands whose bit is set, or is not set, with commas between them; returns
+ * how many there are. */
+static int list_commands(int bits, int is_set, int is_printed)
+{
+    int n = 0;
+    for (int bit = 0; bit < 31; bit++) {
+        const enum api_command command = (enum api_command)(1 << bit);
+        const cli_help *help = cli_help_of(command);
+        if (help->command != command || ((bits & (int)command) != 0) != is_set)
+            continue;
+        if (is_printed)
+            printf("%s%s", n > 0 ? ", " : "", help->words);
+        n++;
+    }
+    return n;
+}
+
+/* The commands of an option: all, all but a few, or those that have it. */
+static void print_commands(int bits)
+{
+    const int n_without = list_commands(bits, 0, 0);
+    if (n_without <= 3)
+        printf(n_without > 0 ? "all but " : "all");
+    list_commands(bits, n_without > 3, 1);
+}
+
+static void print_group(api_group group)
+{
+    printf("\n## %s\n\n",
+           group == API_GROUP_COMMAND ? "Options of one command" : api_group_titles[group]);
+    for (const api_option *row = api_option_rows; row->dashed; row++) {
+        if (!row->text || row->group != group)
+            continue;
+        printf(row->letter ? "- `-%c, " : "- `", row->letter);
+        printf("%s%s%s` (", row->dashed, row->value ? " " : "", row->value ? row->value : "");
+        print_commands(row->commands);
+        printf("): %s\n", row->text);
+    }
+}
+
+static void print_formats(void)
+{
+    for (int bit = 0; bit < 31; bit++) {
+        const enum api_command command = (enum api_command)(1 << bit);
+        const cli_help *help = cli_help_of(command);
+        const api_format *format = help->command == command ? cli_formats_of(command) : NULL;
+        if (format)
+            printf("\n## Formats of %s\n\n", help->words);
+        for (; format && format->word; format++)
+            printf("- `%s`: %s\n", format->word, format->what);
+    }
+}
+
+/* The keys of the settings: first those that are options, too. */
+static void print_keys(void)
+{
+    const char *before = "";
+    printf(
+        "\n## Settings\n\nOf `/etc/cpubind.conf`, or for one run `-o KEY=VALUE`: "
+        "[how they count](../service/SERVICE.md#settings). In\nparentheses is the value of a "
+        "key that is not there. As their options:\n");
+    for (const api_key *key = api_keys; key->name; key++)
+        if (!key->what) {
+            printf("%s`%s`", before, key->name);
+            before = ", ";
+        }
+    printf(".\n\n");
+    for (const api_key *key = api_keys; key->name; key++)
+        if (key->what)
+            printf(*key->usual ? "- `%s` (%s): %s\n" : "- `%s`%s: %s\n", key->name, key->usual,
+                   key->what);
+}
+
+static void print_page(void)
+{
+    printf("# Options and settings\n\nPrinted by `make pages` from the tables that the help is "
+           "made of; in parentheses are the commands that have an option.\n`cpubind help` and "
+           "the manual pages say what each command does.\n");
+    for (int group = 0; group < API_GROUP_COUNT; group++)
+        print_group((api_group)group);
+    print_formats();
+    print_keys();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "page") == 0)
+        print_page();
+    else
+        print_options();
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -11,15 +11,14 @@ $(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_a
 	rm -rf $(@D)
 	mkdir -p $(@D)
 	$(BUILD)/option_table >$(@D)/options
+	$(BUILD)/option_table page >$(@D)/COMMANDS.md
 	adapters/packaging/manuals.sh $(BUILD)/cpubind $(@D)
 	adapters/packaging/completion.sh $(@D)/options $(@D)
 	touch $@
 
-pages: $(BUILD)/doc/made $(BUILD)/fixtures.db ## the pages that are made from the help, and README's picture
+pages: $(BUILD)/doc/made $(BUILD)/fixtures.db ## the page of options from their table, and README's picture
 	cp $(BUILD)/doc/COMMANDS.md adapters/cli/COMMANDS.md
 	$(NATIVE)/cpubind plan --fixture gpu-beside-npu --format svg >adapters/api/plan.svg
-	cp $(BUILD)/doc/FIXTURE.md adapters/sqlite/FIXTURE.md
-	cp $(BUILD)/doc/OPTIONS.md adapters/measure/OPTIONS.md
 
 # The headers of adapters/ go to include/cpubind/, in the same folders as here; those of the
 # shared library are beside cpubind.h.

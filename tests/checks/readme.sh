@@ -286,18 +286,6 @@ check_examples() {
 
 # -- The claims --------------------------------------------------------------
 
-# Compares the table of status codes with the X-macro.
-codes_are_those_of_the_header() {
-    awk '/define CPUBIND_STATUS_LIST/ { on = 1; next }
-        on && match($0, /X\([A-Z_]+, -?[0-9]+, "[^"]*"\)/) {
-            split(substr($0, RSTART + 2, RLENGTH - 3), f, ", ")
-            text = substr($0, index($0, "\"") + 1); sub(/".*/, "", text)
-            print "| `" f[1] "` | " f[2] " | " text " |" }
-        on && !/\\$/ { exit }' cpubind.h >"$out/codes"
-    [ -s "$out/codes" ] &&
-        grep -E '^\| `(OK|ERR_)' adapters/api/LANGUAGES.md | diff "$out/codes" -
-}
-
 # A page has each of these words; at least N of them must be given.
 are_named() { # page, N, pattern of a line around WORD, words on stdin
     cat >"$out/words"
@@ -321,19 +309,14 @@ warnings_are_named() {
     [ -s "$out/model" ] && [ ! -s "$out/missing" ]
 }
 
-keys_are_named() {
-    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/api/keys.c |
-        are_named adapters/service/SERVICE.md 20 '^[- ] .*`WORD`'
-}
-
 doctor_words_are_named() {
     sed -n 's/^ *{{"\([a-z_]*\)", CPUBIND_SEVERITY.*/\1/p' adapters/doctor/doctor.c |
-        are_named adapters/doctor/DOCTOR.md 24 '^| .*`WORD`.* | '
+        are_named adapters/doctor/DOCTOR.md 24 '^- .*`WORD`.*: '
 }
 
 codes_are_named() {
     sed -n '/^#define CPUBIND_WARNING_LIST/,/^$/ s/^.*"\([a-z_]*\)").*/\1/p' adapters/model/facts.h |
-        sort -u | are_named adapters/cli/MESSAGES.md 15 '^| `WORD` |'
+        sort -u | are_named adapters/cli/MESSAGES.md 15 '^- `WORD`'
 }
 
 no_irq_words_are_named() {
@@ -349,7 +332,7 @@ picture_is_that_of_the_command() {
 # Of command_line.c the words that people look for are left out, and are in its tables alone.
 sentences_name_options() {
     {
-        grep -ohE '^- `[^`]*' adapters/cli/COMMANDS.md adapters/sqlite/FIXTURE.md adapters/measure/OPTIONS.md
+        grep -oE '^- `[^`]*' adapters/cli/COMMANDS.md
         echo '--additional-config --banirq --cap-add --cpu-bind --gpu-bind --gpus-per-task --interleave --mem-bind'
         echo '--membind --no-numa-bind --physcpubind --remove-args --security-opt --update-kernel'
     } | grep -oE -e '--[a-z-]+' | sort -u >"$out/options"
@@ -468,10 +451,8 @@ rank_variables_agree() {
 
 check "the tools of the examples compile" make_tools
 check_examples
-check "the status codes are those of the header" codes_are_those_of_the_header
 check "the pages name every error and warning code" warnings_are_named
 check "the picture of README.md is the one that the command draws" picture_is_that_of_the_command
-check "every key of the service is named" keys_are_named
 check "every check of doctor is named" doctor_words_are_named
 check "the sentences of MESSAGES.md are those of the command" sentences_are_those_of_the_command
 check "what sentences of the command call an option is one, or another program's" sentences_name_options

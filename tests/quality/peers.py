@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""peers.py - pools of six layouts by cpubind and by others, in figures: the rows of RULES.md
+"""peers.py - pools of six layouts by cpubind and by others, in figures: the rows of peers.txt
 
     tests/quality/peers.py COMMAND FOLDER     the command cpubind, and fixtures/hosts
 

@@ -6,7 +6,7 @@
 #   tests/sqlite/fleet.sh        from the top folder; BUILD is where outputs go
 #
 # FLEET_HOSTS is the number of hosts (default 200); with 10000 (make check-fleet) the times and
-# the memory that are printed are those that FLEET.md promises. fleet_hosts.c makes the hosts, and
+# the memory that are printed are those that CORPUS.md promises. fleet_hosts.c makes the hosts, and
 # says of which kind each is.
 LC_ALL=C
 export LC_ALL
