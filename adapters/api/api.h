@@ -198,8 +198,7 @@ typedef struct api_options {
     cpubind_pci_address pci[API_MAX_PCI]; /* those named that are no NPUs; topo.n_named
                                              of them ... */
     int32_t tile[API_MAX_PCI];            /* ... and which tile is meant; -1: all of it */
-    cpubind_role_spec roles;              /* roles= */
-    int has_roles;
+    cpubind_role_spec roles;              /* of request.roles */
     /* plan: workers that drive no device, on these nodes; what is left free of each, and
      * once */
     int is_workers_alone; /* --cpu-workers: print the workers, and not the devices */

@@ -161,18 +161,16 @@ static cpubind_problem_code make_supposed(void *ctx, cpubind_arena *arena)
 {
     const supposing *s = (const supposing *)ctx;
     const int is_of_bus = api_is_of_bus(s->now, s->options);
-    cpubind_request request = s->options->request;
+    const cpubind_request *request = &s->options->request;
     api_planned *out = s->out;
     const cpubind_problem_code code =
         cpubind_what_if(&s->now->facts, s->options->what_if, arena, &out->facts, &out->problem);
     out->has_facts = code == CPUBIND_PROBLEM_NONE;
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (is_of_bus && s->options->has_roles)
-        request.roles = &s->options->roles;
     return is_of_bus
-               ? cpubind_plan_devices(&out->facts, &request, arena, &out->plan, &out->problem)
-               : cpubind_plan_make(&out->facts, &request, arena, &out->plan, &out->problem);
+               ? cpubind_plan_devices(&out->facts, request, arena, &out->plan, &out->problem)
+               : cpubind_plan_make(&out->facts, request, arena, &out->plan, &out->problem);
 }
 
 int api_plan_what_if(const api_planned *now, const api_options *options, api_planned *out,

@@ -72,8 +72,6 @@ static int ask(const cpubind_source *source, const api_options *options, cpubind
 {
     *out = options->request;
     out->rules = cpubind_rules_asked(source, out);
-    if (options->has_roles)
-        out->roles = &options->roles;
     if (out->rules != CPUBIND_RULES_COUNT)
         return API_DONE;
     return words_fail(

@@ -529,12 +529,15 @@ static void say_roles(explanation *e, const part *p, int32_t only)
 static void say_role_rule(explanation *e, const part *p)
 {
     const int has_transfer = cpubind_plan_n_role(e->view.plan) > CPUBIND_ROLE_TRANSFER;
-    const int is_main = !cpubind_is_listed(p->row.device) && !e->options->has_roles;
+    const int is_main = !cpubind_is_listed(p->row.device) && !e->options->request.roles;
     if (!e->has_role_rule && !(is_main && has_transfer))
         say(e, "%s",
             is_main ? "All are main unless -o roles= is given"
             : e->view.plan->core.strategy == CPUBIND_CLUSTER
                 ? "A cluster is for the main threads alone"
+            : e->options->request.roles
+                ? "The setting roles says how many CPUs each role has: irq the first ones near "
+                  "the device, acl and release the last ones, and main the rest"
             : e->view.plan->rules == CPUBIND_RULES_NEAR
                 ? "The first CPUs near the device serve the interrupts, core by core; of the "
                   "last, "

@@ -20,7 +20,8 @@ const api_key api_keys[] = {
     {"exclude", "", 0, NULL, PLANS},
     {"scope", "auto", 0, NULL, PLANS},
     {"roles", "", 0,
-     "CPUs of a pool that are irq, main, acl, release, such as 0,1,0,0; of NPUs the product's",
+     "CPUs of a pool that are irq, main, acl, release, such as 2,8,1,1; without it those "
+     "of an NPU's product, of others main alone",
      PLANS},
     {"transfer", "0", 0,
      "CPUs of each pool, of each process of it, for threads that move KV caches and data of "

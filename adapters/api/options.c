@@ -408,7 +408,7 @@ static int read_roles(const api_reading *r, const char *text)
     }
     if (n < CPUBIND_ROLE_COUNT || *at || count[CPUBIND_ROLE_MAIN] < 1)
         return wrong(r, "roles wants the CPUs of " API_ROLE_WORDS "such as 2,1,1,1", text);
-    r->options->has_roles = 1;
+    r->options->request.roles = &r->options->roles;
     return 1;
 }
 

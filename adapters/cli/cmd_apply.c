@@ -121,7 +121,7 @@ static int is_plain(const api_options *o)
 {
     return !api_names_device(o) && !o->request.has_rank && !api_asks_for_devices(o) &&
            !o->request.allowed && o->n_wish == 0 && !o->has_memory && !o->has_index &&
-           !o->has_roles && o->watch_ms == 0;
+           !o->request.roles && o->watch_ms == 0;
 }
 
 /* Prints what the service has done for a process of this user. Returns the exit status; -1: the

@@ -88,8 +88,6 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     if (status != API_DONE)
         return status;
     how->request = o->request;
-    if (c->has_bus && o->has_roles)
-        how->request.roles = &o->roles;
     how->has_listed = c->has_listed;
     how->is_listed_alone = c->has_listed && api_npu_option(o) != NULL;
     how->devices = c->has_bus ? &c->devices : NULL;

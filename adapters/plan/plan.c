@@ -31,7 +31,7 @@ static void choose_policy(planner *p)
     const int is_cluster = f->strategy == CPUBIND_CLUSTER;
     const int is_near = f->rules == CPUBIND_RULES_NEAR && !is_cluster;
     const int is_slice = f->strategy == CPUBIND_GLOBAL_SLICE;
-    const int is_main_only = is_cluster || !f->has_listed || p->request->share;
+    const int is_main_only = !f->has_listed || p->request->share;
     const int32_t n_process = p->request->n_process > 1 ? p->request->n_process : 1;
     p->out->rules = f->rules;
     p->strategy = is_slice ? CPUBIND_GLOBAL_SLICE : is_near ? CPUBIND_NEAR : f->strategy;
@@ -40,9 +40,10 @@ static void choose_policy(planner *p)
     p->policy.reach =
         p->request->reach == CPUBIND_REACH_CACHE ? CPUBIND_REACH_HOME : p->request->reach;
     p->policy.overlap = p->request->overlap;
-    p->out->roles = p->request->roles ? *p->request->roles
-                    : is_main_only    ? main_only
-                                      : p->product->roles;
+    p->out->roles = is_cluster          ? main_only
+                    : p->request->roles ? *p->request->roles
+                    : is_main_only      ? main_only
+                                        : p->product->roles;
     p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
     p->out->roles.count[CPUBIND_ROLE_TRANSFER] = p->request->transfer;
     p->out->other_roles.count[CPUBIND_ROLE_TRANSFER] = p->request->transfer;

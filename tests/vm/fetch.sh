@@ -92,7 +92,8 @@ build_driver() { # the number of a kernel
     rm -f "$at/npu.ko"
     cp "$here/npu.c" "$at/npu/npu.c"
     echo 'obj-m := npu.o' >"$at/npu/Kbuild"
-    make -s -C "$at/root/usr/src/headers" M="$at/npu" ARCH=arm64 \
+    # A CC= of the command line is for the host: the kernel's makefile would take it for its own.
+    env -u MAKEFLAGS make -s -C "$at/root/usr/src/headers" M="$at/npu" ARCH=arm64 \
         CROSS_COMPILE=aarch64-linux-gnu- CONFIG_DEBUG_INFO_BTF_MODULES= modules
     cp "$at/npu/npu.ko" "$at/npu.ko"
 }
