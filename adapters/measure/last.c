@@ -14,7 +14,7 @@
 
 cpubind_linux_fault cpubind_last_lock(const cpubind_sys *sys, int *fd)
 {
-    return cpubind_run_lock(sys, LOCK, fd);
+    return cpubind_run_lock(sys, LOCK, 0, fd);
 }
 
 cpubind_linux_fault cpubind_last_write(const cpubind_sys *sys, const char *text, int32_t len)

@@ -230,7 +230,7 @@ static void tick(service *s)
 static cpubind_linux_fault open_all(service *s)
 {
     static const int numbers[] = {SIGHUP, SIGTERM, SIGINT, SIGCHLD};
-    cpubind_linux_fault why = cpubind_run_lock(s->sys, "service.lock", &s->lock_fd);
+    cpubind_linux_fault why = cpubind_run_lock(s->sys, "service.lock", 0, &s->lock_fd);
     if (why.error)
         return why;
     s->epoll_fd = s->sys->epoll_open();

@@ -17,9 +17,8 @@
 
 #define DAEMON_NAME "irqbalance"
 
-/* How long the lock is waited for, and how often it is tried. */
-#define LOCK_MS  3000
-#define PAUSE_MS 5
+/* How long the lock is waited for. */
+#define LOCK_MS 3000
 
 /* == Find =================================================================== */
 
@@ -147,27 +146,16 @@ cpubind_linux_fault cpubind_irqbalance_check(cpubind_root *root,
 
 cpubind_linux_fault cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int *out)
 {
-    const cpubind_sys *sys = root->sys;
-    const int64_t end_ms = cpubind_now_ms() + LOCK_MS;
     char name[48];
     int fd, error;
     snprintf(name, sizeof name, "proc/%d/personality", (int)pid);
     error = cpubind_root_open(root, name, 0, &fd).error;
     if (error)
         return cpubind_fault_of(error == ENOENT ? ESRCH : error, "lock");
-    for (;;) {
-        error = cpubind_lock(sys, fd).error;
-        if (error != EWOULDBLOCK)
-            break;
-        error = cpubind_now_ms() >= end_ms ? ETIMEDOUT : 0;
-        if (!error && sys->poll(NULL, 0, PAUSE_MS) < 0 && errno != EINTR)
-            error = errno;
-        if (error)
-            break;
-    }
+    error = cpubind_lock_within(root->sys, fd, LOCK_MS).error;
     if (error)
-        sys->close(fd);
+        root->sys->close(fd);
     else
         *out = fd;
-    return cpubind_fault_of(error, "lock");
+    return cpubind_fault_of(error == EWOULDBLOCK ? ETIMEDOUT : error, "lock");
 }

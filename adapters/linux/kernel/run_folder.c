@@ -172,7 +172,8 @@ cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make
     return why;
 }
 
-cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int *fd)
+cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int64_t limit_ms,
+                                     int *fd)
 {
     int folder, lock;
     cpubind_linux_fault why = cpubind_run_folder_here(sys, 1, &folder);
@@ -184,7 +185,7 @@ cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, i
     sys->close(folder);
     if (why.error)
         return cpubind_fault_of(why.error, "lock");
-    why = cpubind_lock(sys, lock);
+    why = cpubind_lock_within(sys, lock, limit_ms);
     if (why.error)
         sys->close(lock);
     else

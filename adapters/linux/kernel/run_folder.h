@@ -43,11 +43,12 @@ cpubind_linux_fault cpubind_run_folder_open(cpubind_root *root, int may_make, in
 /* The same of this host. */
 cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make, int *fd);
 
-/* Takes the lock that a file of the folder is; the file is never removed: whoever opened it has
+/* Takes the lock that a file of the folder is, and waits at most so long for it; the file is never removed: whoever opened it has
  * the same one. The kernel releases the lock when this process ends.
  *   out     *fd: to be closed; unchanged on failure
  *   errors  EWOULDBLOCK, "lock": another process has it; "lock"; "folder" */
-cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int *fd);
+cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int64_t limit_ms,
+                                     int *fd);
 
 /* How many records root has in its folder, as an ordinary user sees it; for root 0. */
 int32_t cpubind_run_count_roots(const cpubind_sys *sys);

@@ -19,9 +19,6 @@
 #include "../search_path.h"
 #include "host_files.h"
 
-/* How often the lock is tried. */
-#define LOCK_TICK_MS 10
-
 #define NAME_SIZE 96 /* of a file; of an input */
 
 /* The file is a line and a host (text/host_file.h), which has the key and, as a capture has
@@ -273,18 +270,6 @@ static void keep(const session *s, const cpubind_command *command, const char *c
     cpubind_bytes_free(&bytes);
 }
 
-/* Waits for the lock as long as a command may take. */
-static cpubind_linux_fault lock(session *s)
-{
-    const int64_t end = cpubind_now_ms() + s->shared->limit_ms + CPUBIND_COMMAND_KILL_MS;
-    cpubind_linux_fault why = cpubind_run_lock(s->sys, s->lock_file, &s->lock);
-    while (why.error == EWOULDBLOCK && cpubind_now_ms() < end) {
-        (void)s->sys->poll(NULL, 0, LOCK_TICK_MS);
-        why = cpubind_run_lock(s->sys, s->lock_file, &s->lock);
-    }
-    return why;
-}
-
 /* == A run ================================================================== */
 
 static cpubind_linux_fault open_session(session *s)
@@ -308,7 +293,11 @@ void cpubind_shared_run(const cpubind_shared *shared, cpubind_command *command,
     session s = {.shared = shared, .sys = shared->root->sys, .dir = -1, .lock = -1};
     const int is_open = !open_session(&s).error;
     if (!is_open || !take(&s, command, name, n)) {
-        const int is_locked = is_open && !lock(&s).error;
+        const int is_locked =
+            is_open &&
+            !cpubind_run_lock(s.sys, s.lock_file,
+                              (int64_t)shared->limit_ms + CPUBIND_COMMAND_KILL_MS, &s.lock)
+                 .error;
         if (!is_locked || !take(&s, command, name, n)) {
             cpubind_commands_run(command, n, shared->limit_ms, s.sys);
             if (is_locked)
