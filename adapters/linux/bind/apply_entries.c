@@ -179,6 +179,7 @@ static cpubind_linux_fault use_next(cpubind_binding *b, const cpubind_shared_ent
                                     const cpubind_shared_entry *next, int32_t should)
 {
     cpubind_shared_record *host = &b->shared.record;
+    const cpubind_shared_user *own = NULL;
     cpubind_linux_fault why;
     int32_t place;
     cpubind_shared_close(b); /* it was open for reading alone */
@@ -186,14 +187,10 @@ static cpubind_linux_fault use_next(cpubind_binding *b, const cpubind_shared_ent
     if (!why.error)
         why = cpubind_shared_use(b, next, should);
     place = why.error ? -1 : cpubind_shared_find(host, ended);
-    if (place >= 0) {
-        cpubind_shared_entry *entry = &host->entry[place];
-        const cpubind_shared_user *own = cpubind_shared_own_user(b, entry);
-        if (own)
-            cpubind_shared_drop_user(entry, (int32_t)(own - entry->user));
-        if (entry->n_user == 0)
-            cpubind_shared_drop(host, place);
-    }
+    if (place >= 0)
+        own = cpubind_shared_own_user(b, &host->entry[place]);
+    if (own)
+        (void)cpubind_shared_leave(host, place, own);
     return why.error ? why : cpubind_shared_write(b);
 }
 
