@@ -213,7 +213,8 @@ int cli_take_launcher(api_options *o, int32_t pid, int32_t *error)
     *error = fault.error;
     for (int i = 0; !fault.error && cpubind_local_ranks[i] && !o->request.has_rank && !why.len;
          i++) {
-        const cpubind_piece value = cpubind_env_value(&environment, cpubind_local_ranks[i]);
+        const cpubind_piece value =
+            cpubind_environ_find(environment.data, environment.len, cpubind_local_ranks[i]);
         const char *text = environment.data + value.at;
         if (value.len <= 0)
             continue;

@@ -11,22 +11,6 @@
 
 /* == Variables that pin ===================================================== */
 
-int doctor_find_variable(cpubind_input strings, const char *name, cpubind_piece *out)
-{
-    const int32_t n = (int32_t)strlen(name);
-    for (int32_t at = 0; at < strings.len;) {
-        const char *start = strings.data + at;
-        const char *end = (const char *)memchr(start, '\0', (size_t)(strings.len - at));
-        const int32_t len = end ? (int32_t)(end - start) : strings.len - at;
-        if (len > n && memcmp(start, name, (size_t)n) == 0 && start[n] == '=') {
-            *out = (cpubind_piece){at + n + 1, len - n - 1};
-            return 1;
-        }
-        at += len + 1;
-    }
-    return 0;
-}
-
 static int is_false(const char *text, cpubind_piece value)
 {
     static const char *const words[] = {"false", "FALSE", "False", "0", "none", "disabled", ""};
@@ -51,9 +35,9 @@ void doctor_check_omp(doctor *d)
         if (!doctor_read(d, name.text, &environ))
             continue;
         for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
-            cpubind_piece value;
-            if (!doctor_find_variable(environ, variables[k][0], &value) ||
-                is_false(environ.data, value))
+            const cpubind_piece value =
+                cpubind_environ_find(environ.data, environ.len, variables[k][0]);
+            if (value.len < 0 || is_false(environ.data, value))
                 continue;
             doctor_add(&text, "%s%s=", text.len ? " " : "", variables[k][0]);
             doctor_add_bytes(&text, environ.data + value.at, value.len);
@@ -200,8 +184,10 @@ static void find_sglang(doctor *d, int32_t pid)
     cpubind_input environ;
     cpubind_piece value;
     doctor_add(&input, "proc/%d/environ", (int)pid);
-    if (is_found(d, pid) || !doctor_read(d, input.text, &environ) ||
-        !doctor_find_variable(environ, variable, &value) || is_false(environ.data, value))
+    if (is_found(d, pid) || !doctor_read(d, input.text, &environ))
+        return;
+    value = cpubind_environ_find(environ.data, environ.len, variable);
+    if (value.len < 0 || is_false(environ.data, value))
         return;
     doctor_add(&evidence,
                "SGLang binds its workers too: process %d was started with %s=", (int)pid,

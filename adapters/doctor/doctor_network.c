@@ -103,8 +103,10 @@ static void check_worker(doctor *d, const cpubind_network *n, const doctor_worke
     cpubind_piece value;
     int is_kept_off = 0;
     doctor_add(&name, "proc/%d/environ", (int)w->pid);
-    if (row < 0 || !doctor_read(d, name.text, &environ) ||
-        !doctor_find_variable(environ, "NCCL_IB_HCA", &value))
+    if (row < 0 || !doctor_read(d, name.text, &environ))
+        return;
+    value = cpubind_environ_find(environ.data, environ.len, "NCCL_IB_HCA");
+    if (value.len < 0)
         return;
     for (int32_t k = 0; k < nics->cards.n; k++)
         if (cpubind_network_has(nics, row, k) && nics->cards.at[k].rdma.at) {

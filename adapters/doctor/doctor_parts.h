@@ -157,10 +157,6 @@ void doctor_add_apply(doctor *d, const doctor_worker *w, doctor_text *to);
 cpubind_doctor_finding *doctor_find_of(doctor *d, const doctor_worker *w,
                                        const doctor_text *evidence, const doctor_text *command);
 
-/* Whether the strings of an environment, each ended by NUL, have NAME=value; *out is the value
- * (doctor_engines.c). */
-int doctor_find_variable(cpubind_input strings, const char *name, cpubind_piece *out);
-
 /* == Checks: each finds its faults, or notes what it lacks ================== */
 
 typedef void doctor_check_run(doctor *d);

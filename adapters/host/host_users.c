@@ -177,8 +177,8 @@ static int has_own(const cpubind_bytes *own, const cpubind_bytes *parent,
                    const char *const *names)
 {
     for (int i = 0; names[i]; i++) {
-        const cpubind_piece a = cpubind_env_value(own, names[i]);
-        const cpubind_piece b = cpubind_env_value(parent, names[i]);
+        const cpubind_piece a = cpubind_environ_find(own->data, own->len, names[i]);
+        const cpubind_piece b = cpubind_environ_find(parent->data, parent->len, names[i]);
         if (a.len > 0 && (a.len != b.len ||
                           memcmp(own->data + a.at, parent->data + b.at, (size_t)a.len) != 0))
             return 1;

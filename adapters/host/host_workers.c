@@ -281,7 +281,7 @@ static void copy_text(char *out, size_t size, const char *bytes, size_t n)
 static void take_visible(const reading *r, cpubind_worker *w, const char *const *names)
 {
     for (int i = 0; names[i] && !w->visible[0]; i++) {
-        const cpubind_piece value = cpubind_env_value(&r->bytes, names[i]);
+        const cpubind_piece value = cpubind_environ_find(r->bytes.data, r->bytes.len, names[i]);
         if (value.len > 0)
             copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at,
                       (size_t)value.len);

@@ -13,23 +13,12 @@ const char *const cpubind_local_ranks[] = {CPUBIND_RANK_LIST(LOCAL) NULL};
 const char *const cpubind_job_ranks[] = {"RANK", "RANK_ID",
                                          CPUBIND_RANK_LIST(JOB) CPUBIND_RANK_LIST(LOCAL) NULL};
 
-cpubind_piece cpubind_env_value(const cpubind_bytes *environment, const char *name)
-{
-    const cpubind_bytes *b = environment;
-    const int32_t n = (int32_t)strlen(name);
-    for (int32_t at = 0, len; at < b->len; at += len + 1) {
-        len = (int32_t)strnlen(b->data + at, (size_t)(b->len - at));
-        if (len > n && memcmp(b->data + at, name, (size_t)n) == 0 && b->data[at + n] == '=')
-            return (cpubind_piece){at + n + 1, len - n - 1};
-    }
-    return (cpubind_piece){0, -1};
-}
-
 int32_t cpubind_env_rank(const cpubind_bytes *environment, const char *const *names,
                          const char **variable)
 {
     for (int32_t i = 0; names[i]; i++) {
-        const cpubind_piece value = cpubind_env_value(environment, names[i]);
+        const cpubind_piece value =
+            cpubind_environ_find(environment->data, environment->len, names[i]);
         int32_t rank;
         if (value.len > 0 &&
             cpubind_number_parse(environment->data + value.at, value.len, &rank, NULL) ==

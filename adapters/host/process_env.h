@@ -13,9 +13,6 @@
  * Ascend's launchers set, and after them those on this host. Each ends with NULL. */
 extern const char *const cpubind_local_ranks[], *const cpubind_job_ranks[];
 
-/* The value of a variable of an environment whose strings end in NUL; len -1: not set. */
-cpubind_piece cpubind_env_value(const cpubind_bytes *environment, const char *name);
-
 /* The rank by the first of these variables that is a number.
  *   in      names: ended by NULL
  *   out     *variable: which one, of `names`; NULL with -1. It may be NULL

@@ -93,6 +93,17 @@ cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *
     return of.status;
 }
 
+cpubind_piece cpubind_environ_find(const char *text, int32_t len, const char *name)
+{
+    const int32_t n = (int32_t)strlen(name);
+    for (int32_t at = 0, n_one; at < len; at += n_one + 1) {
+        n_one = (int32_t)strnlen(text + at, (size_t)(len - at));
+        if (n_one > n && memcmp(text + at, name, (size_t)n) == 0 && text[at + n] == '=')
+            return (cpubind_piece){at + n + 1, n_one - n - 1};
+    }
+    return (cpubind_piece){0, -1};
+}
+
 /*   ids    = id *( "," id )          reading stops at the first token that is no id */
 cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t n_device,
                                           cpubind_visible *out, cpubind_text_fault *fault)

@@ -57,6 +57,11 @@ cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t 
 cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
                                      cpubind_piece *out_value);
 
+/* Finds the value of a variable in the environment of a process, as /proc/<pid>/environ has it:
+ * strings, each ended by NUL but perhaps the last one.
+ *   returns a slice of the text, perhaps empty; len -1: it is not set */
+cpubind_piece cpubind_environ_find(const char *text, int32_t len, const char *name);
+
 /* The devices that a list makes visible. */
 typedef struct cpubind_visible {
     int32_t *id;  /* the caller's array */

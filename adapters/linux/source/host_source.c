@@ -361,20 +361,6 @@ static cpubind_input append_variable(cpubind_linux_host *host, const char *name,
     return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
-/* The value of a variable in strings that each end with a NUL, the last one too; or NULL. */
-static const char *find_variable(const cpubind_bytes *strings, const char *name)
-{
-    const size_t len = strlen(name);
-    const char *at = strings->data;
-    const char *end = at + strings->len;
-    while (at < end) {
-        if (strncmp(at, name, len) == 0 && at[len] == '=')
-            return at + len + 1;
-        at += strlen(at) + 1;
-    }
-    return NULL;
-}
-
 /* The first string, in the order of bytes, that starts with CPUBIND_ENV_PREFIX and comes after
  * `last`; NULL when there is none. `last` NULL: of all. */
 static const char *next_prefixed(const cpubind_bytes *strings, const char *last)
@@ -418,7 +404,12 @@ static cpubind_input append_named(cpubind_linux_host *host, const cpubind_bytes 
 {
     cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
     for (; *names && input.state == CPUBIND_INPUT_PRESENT; names++) {
-        const char *value = strings ? find_variable(strings, *names) : getenv(*names);
+        const char *value = getenv(*names);
+        if (strings) {
+            const cpubind_piece found =
+                cpubind_environ_find(strings->data, strings->len, *names);
+            value = found.len < 0 ? NULL : strings->data + found.at;
+        }
         if (value)
             input = append_variable(host, *names, value);
     }
@@ -568,7 +559,7 @@ static int is_of_slurm(cpubind_linux_host *host)
     const int is_read = read_strings(host, &strings).state == CPUBIND_INPUT_PRESENT;
     int is_found = !is_read;
     for (size_t i = 0; is_read && i < sizeof names / sizeof names[0]; i++)
-        is_found |= find_variable(&strings, names[i]) != NULL;
+        is_found |= cpubind_environ_find(strings.data, strings.len, names[i]).len >= 0;
     cpubind_bytes_free(&strings);
     return is_found;
 }
@@ -796,14 +787,12 @@ static void find_process(cpubind_linux_host *host)
 {
     cpubind_proc_stat stat = {.state = '?'};
     cpubind_ids tids = {0};
-    char name[40];
     int folder;
     (void)snprintf(host->process, sizeof host->process, "proc/%d", (int)host->pid);
     if (cpubind_proc_stat_read(&host->root, host->pid, 0, &stat).error || stat.state != 'Z' ||
         stat.n_threads < 2)
         return;
-    (void)snprintf(name, sizeof name, "proc/%d/task", (int)host->pid);
-    if (cpubind_root_open(&host->root, name, O_DIRECTORY, &folder).error)
+    if (cpubind_tasks_open(&host->root, host->pid, &folder).error)
         return;
     (void)cpubind_tasks_list(host->sys, folder, &tids);
     host->sys->close(folder);
