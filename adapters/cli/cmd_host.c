@@ -19,14 +19,14 @@
 
 /* A row as the functions of bind_common.h take it, until the next call. Its binding is that of
  * the host. */
-static const api_bound *bound_of(const host_call *c, const cpubind_host_row *row)
+static const api_bound *bound_of(const host_call *c, const cpubind_worker *row)
 {
     static api_bound bound;
     bound = (api_bound){.pid = row->pid,
                         .holder = row->holder,
                         .is_reading = c->options->command == API_VERIFY,
                         .is_watching = c->is_watching,
-                        .binding = (cpubind_binding *)row->binding};
+                        .binding = row->binding};
     (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
     (void)snprintf(bound.device, sizeof bound.device, "%s", row->name_of_device);
     return &bound;
@@ -54,7 +54,7 @@ words_value *cli_pod_json(const cpubind_pod *pod)
                       cpubind_qos_word(pod->qos), pod->runtime);
 }
 
-int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
+int cli_explain_row(const host_call *c, const cpubind_worker *row, api_text *to)
 {
     const api_bound *bound = bound_of(c, row);
     if (*row->other_device &&
@@ -113,7 +113,7 @@ static void add_sharing(api_text *to, const char *device, int n_process, const c
         device, n_process, cpus);
 }
 
-void cli_explain_sharing(const cpubind_host_row *row, api_text *device, api_text *to)
+void cli_explain_sharing(const cpubind_worker *row, api_text *device, api_text *to)
 {
     if (!row->is_sharing || row->state != CPUBIND_HOST_BOUND || !row->report)
         return;
@@ -154,7 +154,7 @@ int cli_is_new(host_call *c, const char *text)
 }
 
 /* Says once of a device that its processes share its pool. */
-void cli_warn_sharing(host_call *c, const cpubind_host_row *row)
+void cli_warn_sharing(host_call *c, const cpubind_worker *row)
 {
     api_text device = {"", 0}, text = {"", 0};
     cli_explain_sharing(row, &device, &text);
@@ -164,7 +164,7 @@ void cli_warn_sharing(host_call *c, const cpubind_host_row *row)
 
 /* == As JSON ================================================================ */
 
-words_value *cli_row_json(const host_call *c, const cpubind_host_row *row)
+words_value *cli_row_json(const host_call *c, const cpubind_worker *row)
 {
     const api_bound *bound = bound_of(c, row);
     api_text text = {"", 0};
@@ -173,18 +173,19 @@ words_value *cli_row_json(const host_call *c, const cpubind_host_row *row)
         "device:w pci:w product:s devices:i pid:i name:s container:w pod:v process:i "
         "processes:i shared:b children:i parent:v state:s error:v outcome:v",
         row->name_of_device, row->pci, row->product, (int)row->n_device, (int)row->pid,
-        row->name, row->container, cli_pod_json(&row->pod), (int)row->process,
+        row->program, row->container, cli_pod_json(&row->pod), (int)row->process,
         (int)row->n_process, (int)row->is_sharing, (int)row->n_child,
         row->parent ? words_number(row->parent) : words_null(),
         cpubind_host_state_word(row->state),
         text.len > 0 ? words_make("status:i text:s", status, text.text) : words_null(),
         row->report ? api_report_json(bound, row->report) : words_null());
-    if (row->part)
-        words_set(json, "part", words_text(row->part));
+    if (row->part >= 0)
+        words_set(json, "part",
+                  words_text(cpubind_beside_word((cpubind_beside_kind)row->part)));
     return json;
 }
 
-int cli_is_worker(const cpubind_host_row *row)
+int cli_is_worker(const cpubind_worker *row)
 {
     return row->device >= 0 || *row->name_of_device;
 }
@@ -197,7 +198,7 @@ static words_value *rows_json(const host_call *c, int is_news, int32_t *n)
     api_text unseen = {"", 0};
     *n = 0;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(c->host, i);
         if (is_news && !row->is_news)
             continue;
         ++*n;
@@ -399,7 +400,7 @@ static int print_all(host_call *c)
 }
 
 /* Prints what is new of one row. */
-static void print_row_news(host_call *c, const cpubind_host_row *row)
+static void print_row_news(host_call *c, const cpubind_worker *row)
 {
     words_value *said = cli_row_json(c, row);
     const cpubind_outcomes *report = row->report;
@@ -408,11 +409,11 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
     cli_add_row_device(&device, row);
     if (cli_explain_row(c, row, &text) != API_DONE || row->state != CPUBIND_HOST_BOUND ||
         !report) {
-        printf("process %d (%s)%s: %s\n", (int)row->pid, row->name, device.text,
+        printf("process %d (%s)%s: %s\n", (int)row->pid, row->program, device.text,
                cpubind_host_state_word(row->state));
     } else if (report->n > 8) {
         printf("process %d (%s)%s: bound: %d threads right, %d moved, %d wrong\n",
-               (int)row->pid, row->name, device.text,
+               (int)row->pid, row->program, device.text,
                (int)cli_count_threads(report, CPUBIND_ITEM_RIGHT),
                (int)cli_count_threads(report, CPUBIND_ITEM_MOVED), (int)cli_count_not(report));
     } else {
@@ -441,7 +442,7 @@ static void print_news(host_call *c)
         (void)cli_print_json(stdout, words_share(rows));
     words_free(rows);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->json; i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(c->host, i);
         if (row->is_news && !c->options->quiet)
             print_row_news(c, row);
     }

@@ -87,14 +87,6 @@ static int open_plan(measurement *m, api_side side)
     return cli_refuse_all(&p->call);
 }
 
-static const cpubind_host_row *row_of(const plan_of *p, int32_t pid, int32_t *at)
-{
-    for (*at = 0; *at < cpubind_host_bind_n(p->call.host); ++*at)
-        if (cpubind_host_bind_row(p->call.host, *at)->pid == pid)
-            return cpubind_host_bind_row(p->call.host, *at);
-    return NULL;
-}
-
 static void warn(measurement *m, const api_text *text)
 {
     words_add(m->warnings, words_text(text->text));
@@ -109,16 +101,15 @@ static int make_goal(measurement *m, int32_t i, api_side side, api_text *why)
     plan_of *p = &m->plan[side];
     subject *w = &m->worker[i];
     cpubind_problem problem;
-    int32_t at;
-    const cpubind_host_row *row = row_of(p, m->placed[i].pid, &at);
+    const int32_t pid = m->placed[i].pid;
     if (w->sum[side])
         return 1;
-    if (!row) {
+    if (!cpubind_host_bind_of(p->call.host, pid)) {
         api_add(why, "it uses no device any more");
         return 0;
     }
-    if (cpubind_host_bind_goal(p->call.host, at, &w->arena[side], &w->goal[side], &w->sum[side],
-                               &problem) == CPUBIND_PROBLEM_NONE)
+    if (cpubind_host_bind_goal(p->call.host, pid, &w->arena[side], &w->goal[side],
+                               &w->sum[side], &problem) == CPUBIND_PROBLEM_NONE)
         return 1;
     cli_take_plan(&p->call);
     if (problem.code != CPUBIND_PROBLEM_NONE)
@@ -210,12 +201,12 @@ static int take_workers(measurement *m)
     if (!m->worker || !m->placed)
         return cli_no_memory();
     for (int32_t i = 0; i < n && status == API_DONE; i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(p->call.host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(p->call.host, i);
         api_text device = {"", 0};
         if (row->device < 0 || row->parent || (only && row->pid != only))
             continue;
         cli_add_row_device(&device, row);
-        words_add(m->workers, words_make("pid:i name:s device:s", (int)row->pid, row->name,
+        words_add(m->workers, words_make("pid:i name:s device:s", (int)row->pid, row->program,
                                          device.len > 2 ? device.text + 2 : ""));
         m->placed[m->n].pid = row->pid;
         status = look_at_record(m, m->n++);

@@ -81,8 +81,8 @@ static void add_place(api_text *to, const cpubind_status_worker *w,
 {
     api_add(to, "It drives ");
     add_device(to, d);
-    if (w->worker->n_index > 1)
-        api_add(to, " with %d others, which have parts of its pool", w->worker->n_index - 1);
+    if (w->worker->n_process > 1)
+        api_add(to, " with %d others, which have parts of its pool", w->worker->n_process - 1);
     api_add(to, "; its threads are %s.",
             w->place == CPUBIND_PLACE_RIGHT     ? "where the plan has them"
             : w->place == CPUBIND_PLACE_UNBOUND ? "not bound"

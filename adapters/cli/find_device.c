@@ -61,7 +61,7 @@ static void add_workers(const cpubind_host_bind *host, api_text *to)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < cpubind_host_bind_n(host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(host, i);
         api_text device = {"", 0};
         if (row->device < 0 || n++ >= MAX_NAMED)
             continue;
@@ -92,7 +92,7 @@ static void name_device(api_options *options, api_bound *bound, const cpubind_fa
 
 /* Takes the device of the row of the process. Returns the exit status, with the reason in
  * *why. */
-static int take_row(api_options *options, api_bound *bound, const cpubind_host_row *row,
+static int take_row(api_options *options, api_bound *bound, const cpubind_worker *row,
                     const cpubind_facts *facts, api_text *why)
 {
     if (row->n_device > 1) {
@@ -118,11 +118,9 @@ static int find_user(host_call *c, api_options *options, api_bound *bound, api_t
 {
     const cpubind_host_plan *plan = cpubind_host_bind_plan(c->host);
     const cpubind_problem *unlisted = cpubind_host_bind_unlisted(c->host);
-    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
-        if (row->pid == bound->pid && row->device >= 0)
-            return take_row(options, bound, row, &plan->facts, why);
-    }
+    const cpubind_worker *row = cpubind_host_bind_of(c->host, bound->pid);
+    if (row && row->device >= 0)
+        return take_row(options, bound, row, &plan->facts, why);
     if (unlisted->code != CPUBIND_PROBLEM_NONE) {
         api_add(why, "who uses which device is not known: ");
         api_add_input(why, unlisted->input ? unlisted->input : "memory");

@@ -158,7 +158,7 @@ void cli_explain_no_plan(const host_call *c, api_text *why)
                 problem->what ? ": " : "", problem->what ? problem->what : "");
 }
 
-void cli_add_row_device(api_text *to, const cpubind_host_row *row)
+void cli_add_row_device(api_text *to, const cpubind_worker *row)
 {
     if (row->n_device > 1 && !row->is_of_one)
         api_add(to, ", %d devices", (int)row->n_device);

@@ -29,7 +29,7 @@ void cli_take_plan(host_call *c);
 
 /* Appends what a row drives: ", npu3", ", 0000:c1:00.0", ", 2 devices"; nothing for an
  * other. */
-void cli_add_row_device(api_text *to, const cpubind_host_row *row);
+void cli_add_row_device(api_text *to, const cpubind_worker *row);
 
 /* Appends whose it is: ", pod prod/vllm-0/worker (burstable)", without names its uid; nothing
  * for a process of no pod. */
@@ -42,12 +42,12 @@ words_value *cli_pod_json(const cpubind_pod *pod);
 void cli_explain_unseen(int32_t n, api_text *to);
 
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
-int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);
+int cli_explain_row(const host_call *c, const cpubind_worker *row, api_text *to);
 
 /* Appends that the processes of the device of a row share its pool, and its name, where they
  * do; prints it on stderr, once a device. */
-void cli_explain_sharing(const cpubind_host_row *row, api_text *device, api_text *to);
-void cli_warn_sharing(host_call *c, const cpubind_host_row *row);
+void cli_explain_sharing(const cpubind_worker *row, api_text *device, api_text *to);
+void cli_warn_sharing(host_call *c, const cpubind_worker *row);
 
 /* "12 children share its pool" */
 void cli_add_children(api_text *to, int32_t n);
@@ -56,10 +56,10 @@ void cli_add_children(api_text *to, int32_t n);
 int cli_is_new(host_call *c, const char *text);
 
 /* Whether a row uses a device, or did when it was bound: it is no other. */
-int cli_is_worker(const cpubind_host_row *row);
+int cli_is_worker(const cpubind_worker *row);
 
 /* A row as an object of apply --all and verify --all; NULL without memory. */
-words_value *cli_row_json(const host_call *c, const cpubind_host_row *row);
+words_value *cli_row_json(const host_call *c, const cpubind_worker *row);
 
 /* Threads of a report that ended in one way; those that are not where they belong. */
 int32_t cli_count_threads(const cpubind_outcomes *report, cpubind_item_result result);

@@ -21,7 +21,7 @@
 static void print_news(host_call *c)
 {
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(c->host, i);
         api_text text = {"", 0}, device = {"", 0};
         if (!row->is_news || row->device < 0 || row->state == CPUBIND_HOST_ENDED)
             continue;
@@ -34,7 +34,7 @@ static void print_news(host_call *c)
                     text.text);
         else if (!c->options->quiet && cli_count_threads(row->report, CPUBIND_ITEM_MOVED) > 0)
             fprintf(stderr, "cpubind: process %d (%s)%s: %d threads moved\n", (int)row->pid,
-                    row->name, device.text,
+                    row->program, device.text,
                     (int)cli_count_threads(row->report, CPUBIND_ITEM_MOVED));
     }
 }

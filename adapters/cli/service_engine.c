@@ -86,15 +86,15 @@ static void say_failure(void *ctx, int priority, const char *text, cpubind_linux
 /* == News =================================================================== */
 
 /* "process 4711 (python3), npu3", "process 4711 (python3), 0000:c1:00.0, pod prod/vllm-0/a" */
-static void add_process(api_text *to, const cpubind_host_row *row)
+static void add_process(api_text *to, const cpubind_worker *row)
 {
-    api_add(to, "process %d (%s)", (int)row->pid, row->name);
+    api_add(to, "process %d (%s)", (int)row->pid, row->program);
     cli_add_row_device(to, row);
     cli_add_pod(to, &row->pod);
 }
 
 /* Says each warning of a row that no row before it had. */
-static void say_warnings(engine *e, const cpubind_host_row *row, const char *process)
+static void say_warnings(engine *e, const cpubind_worker *row, const char *process)
 {
     const api_bound bound = {.pid = row->pid, .is_watching = e->call.is_watching};
     words_value *warnings = row->report ? api_outcome_warnings_json(&bound, row->report) : NULL;
@@ -108,7 +108,7 @@ static void say_warnings(engine *e, const cpubind_host_row *row, const char *pro
 }
 
 /* Says once of a device that its processes share its pool. */
-static void say_sharing(engine *e, const cpubind_host_row *row)
+static void say_sharing(engine *e, const cpubind_worker *row)
 {
     api_text device = {"", 0}, text = {"", 0};
     cli_explain_sharing(row, &device, &text);
@@ -117,7 +117,7 @@ static void say_sharing(engine *e, const cpubind_host_row *row)
 }
 
 /* Says of a process whose program cannot be read what `only` and `except` go by. */
-static void say_program(engine *e, const cpubind_host_row *row, const char *process)
+static void say_program(engine *e, const cpubind_worker *row, const char *process)
 {
     const api_options *o = &e->settings.options;
     if (!row->has_program && o->n_only + o->n_except > 0 && row->state != CPUBIND_HOST_ENDED)
@@ -128,7 +128,7 @@ static void say_program(engine *e, const cpubind_host_row *row, const char *proc
 }
 
 /* Says of a worker whose cpuset has changed that it is bound anew. */
-static void say_cpuset(engine *e, const cpubind_host_row *row, const char *process)
+static void say_cpuset(engine *e, const cpubind_worker *row, const char *process)
 {
     static api_text text;
     text = (api_text){"", 0};
@@ -139,10 +139,10 @@ static void say_cpuset(engine *e, const cpubind_host_row *row, const char *proce
 }
 
 /* Says once of a process that its claim does not hold. */
-static void say_claim(engine *e, const cpubind_host_row *row, const char *process)
+static void say_claim(engine *e, const cpubind_worker *row, const char *process)
 {
     static api_text text;
-    if (!row->is_claim_bad && (row->claimed.n == 0 || row->is_claim_held))
+    if (!row->is_claim_bad && (row->claimed.n == 0 || cpubind_worker_holds_claim(row)))
         return;
     text = (api_text){"", 0};
     api_add(&text, "%s: the variables DRA_CPUSET_* of its environment claim ", process);
@@ -160,7 +160,7 @@ static void say_claim(engine *e, const cpubind_host_row *row, const char *proces
 }
 
 /* Says once why pods have no names. */
-static void say_pods(engine *e, const cpubind_host_row *row)
+static void say_pods(engine *e, const cpubind_worker *row)
 {
     static const char *const key = "/var/log/containers";
     if (row->pod.names_error && cli_is_new(&e->call, key))
@@ -168,7 +168,7 @@ static void say_pods(engine *e, const cpubind_host_row *row)
             strerror(row->pod.names_error));
 }
 
-static void say_row(engine *e, const cpubind_host_row *row)
+static void say_row(engine *e, const cpubind_worker *row)
 {
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
     static api_text process, why;
@@ -220,7 +220,7 @@ static void say_news(engine *e)
     e->counts.workers = 0;
     cli_take_plan(&e->call);
     for (int32_t i = 0; i < cpubind_host_bind_n(e->call.host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(e->call.host, i);
         e->counts.workers += row->device >= 0 && row->state != CPUBIND_HOST_ENDED;
         if (row->is_news)
             say_row(e, row);
@@ -419,13 +419,13 @@ static void restore(void *ctx)
 {
     engine *e = (engine *)ctx;
     for (int32_t i = 0; e->call.host && i < cpubind_host_bind_n(e->call.host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
+        const cpubind_worker *row = cpubind_host_bind_row(e->call.host, i);
         cpubind_linux_fault fault = {.what = ""};
         api_text process = {"", 0};
         if (!row->binding || cpubind_bind_allowed(row->binding).n == 0)
             continue;
         add_process(&process, row);
-        if (cpubind_bind_restore((cpubind_binding *)row->binding, &fault) == CPUBIND_LINUX_OK)
+        if (cpubind_bind_restore(row->binding, &fault) == CPUBIND_LINUX_OK)
             say(e, CPUBIND_SAY_INFO, "%s: put back", process.text);
         else
             say(e, CPUBIND_SAY_ERROR, "%s: not put back: %s: %s", process.text, fault.what,
@@ -513,7 +513,7 @@ typedef struct answering {
 } answering;
 
 /* A user hears of its own processes alone: /proc may hide the others from it. */
-static void add_row(void *ctx, const cpubind_host_row *row)
+static void add_row(void *ctx, const cpubind_worker *row)
 {
     answering *a = (answering *)ctx;
     words_value *to = cli_is_worker(row) ? a->workers : a->others;
@@ -560,7 +560,7 @@ static words_value *rows_json(engine *e, const cpubind_peer *peer, int is_verify
     answering a = {e, peer, words_array(), words_array()};
     words_value *json = state_json(e, peer);
     if (e->is_planned && is_verifying) {
-        cpubind_figures_each(e->call.host, &cpubind_sys_real, 1, add_row, &a);
+        cpubind_figures_each(e->call.host, 1, add_row, &a);
         cpubind_figures_recorded(e->call.host, &cpubind_sys_real, add_row, &a);
     }
     for (int32_t i = 0; e->is_planned && !is_verifying && i < cpubind_host_bind_n(e->call.host);
@@ -637,7 +637,7 @@ static words_value *adopt(engine *e, const cpubind_asked *asked)
 /* Takes a process, or all; what was lent to the peer is as it was before. */
 static words_value *take(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
-    const cpubind_host_row *row = NULL;
+    const cpubind_worker *row;
     e->has_claim = cpubind_claims_take_back(&e->claims, peer->pid);
     if (e->has_claim)
         return words_make("cpubind:s is_kept:b", CPUBIND_VERSION, save_claims(e));
@@ -651,9 +651,7 @@ static words_value *take(engine *e, const cpubind_asked *asked, const cpubind_pe
     say_news(e);
     if (asked->pid == 0)
         return rows_json(e, peer, 0);
-    for (int32_t i = 0; i < cpubind_host_bind_n(e->call.host) && !row; i++)
-        if (cpubind_host_bind_row(e->call.host, i)->pid == asked->pid)
-            row = cpubind_host_bind_row(e->call.host, i);
+    row = cpubind_host_bind_of(e->call.host, asked->pid);
     return words_make("cpubind:s row:v", CPUBIND_VERSION,
                       row ? cli_row_json(&e->call, row) : words_null());
 }

@@ -167,8 +167,8 @@ static words_value *worker_json(const cli_status *whole, const cpubind_status_wo
                       "visible:w index:i processes:i children:i bound:b bound_device:w "
                       "bound_rules:w own_mask:b allowed:v place:s threads:v memory:v error:v",
                       (int)w->pid, w->name, w->program, w->container, cli_pod_json(&w->pod),
-                      words_id(w->rank), w->rank_variable, w->visible, (int)w->index,
-                      (int)w->n_index, (int)w->n_child, w->is_bound, bound_to, w->bound_rules,
+                      words_id(w->rank), w->rank_variable, w->visible, (int)w->process,
+                      (int)w->n_process, (int)w->n_child, w->is_bound, bound_to, w->bound_rules,
                       w->has_own_mask, words_list(w->allowed.cpu, w->allowed.n),
                       cpubind_place_word(s->place), threads_json(s), memory_json(s),
                       error_json(whole, s));

@@ -11,8 +11,7 @@
 
 /* What is known of the users of the devices. */
 typedef struct joining {
-    const int32_t *number;
-    int32_t n_listed, n_device;
+    const cpubind_facts *facts;
     const cpubind_host_user *user;
     int32_t n_user;
     uint8_t *mark; /* by CPU: bit 0: in the list that is made; bit 1: in any list */
@@ -62,9 +61,9 @@ static size_t count_room(const joining *j)
 static int32_t *join_all(const joining *j)
 {
     int32_t *next = j->out->cpu;
-    for (int32_t i = 0; i < j->n_device; i++) {
+    for (int32_t i = 0; i < j->facts->n_device; i++) {
         cpubind_device_allowed *row = &j->out->row[i];
-        *row = (cpubind_device_allowed){j->number[i], next, 0};
+        *row = (cpubind_device_allowed){j->facts->device[i]->logic, next, 0};
         if (!has_user(j, i))
             continue;
         row->n = join_users(j, i, next);
@@ -80,7 +79,7 @@ static int32_t *join_all(const joining *j)
 static int do_differ(const joining *j, const cpubind_device_allowed **first)
 {
     *first = NULL;
-    for (int32_t i = 0; i < j->n_device; i++) {
+    for (int32_t i = 0; i < j->facts->n_device; i++) {
         const cpubind_device_allowed *row = &j->out->row[i];
         if (row->n == 0)
             continue;
@@ -109,9 +108,9 @@ static void fill_rows(const joining *j, int32_t *next)
 {
     const int32_t n = list_marked(j->mark, 2, next);
     int is_one_all = 0;
-    for (int32_t i = 0; i < j->n_device; i++)
+    for (int32_t i = 0; i < j->facts->n_device; i++)
         is_one_all |= j->out->row[i].n == n || j->out->row[i].n < 0;
-    for (int32_t i = 0; i < j->n_device; i++) {
+    for (int32_t i = 0; i < j->facts->n_device; i++) {
         cpubind_device_allowed *row = &j->out->row[i];
         if (row->n < 0 || (row->n == 0 && is_one_all))
             *row = (cpubind_device_allowed){row->logic, next, n};
@@ -125,28 +124,26 @@ static void list_devices(const joining *j, int is_all, cpubind_request *request)
     size_t len = 0;
     request->n_device = 0;
     *j->out->visible = '\0';
-    for (int32_t i = 0; i < j->n_device; i++)
+    for (int32_t i = 0; i < j->facts->n_device; i++)
         if (is_all || has_user(j, i)) {
-            n_named += i < j->n_listed;
-            j->out->device[request->n_device++] = j->number[i];
+            n_named += i < j->facts->n_listed;
+            j->out->device[request->n_device++] = j->facts->device[i]->logic;
         }
-    for (int32_t i = 0; i < j->n_listed; i++)
+    for (int32_t i = 0; i < j->facts->n_listed; i++)
         if (is_all || n_named == 0 || has_user(j, i))
             len += (size_t)snprintf(j->out->visible + len, 13, "%s%d", len ? "," : "",
-                                    (int)j->number[i]);
+                                    (int)j->facts->device[i]->logic);
     request->device = j->out->device;
     request->visible = j->out->visible;
     request->visible_len = (int32_t)len;
 }
 
-int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_listed,
-                       int32_t n_device, const cpubind_host_user *user, int32_t n_user,
-                       int names_idle, cpubind_host_allowed *out, cpubind_request *request)
+int cpubind_host_allow(const cpubind_sys *sys, const cpubind_facts *facts,
+                       const cpubind_host_user *user, int32_t n_user, int names_idle,
+                       cpubind_host_allowed *out, cpubind_request *request)
 {
-    const size_t n_row = (size_t)n_device + 1;
-    joining j = {.number = number,
-                 .n_listed = n_listed,
-                 .n_device = n_device,
+    const size_t n_row = (size_t)facts->n_device + 1;
+    joining j = {.facts = facts,
                  .user = user,
                  .n_user = n_user,
                  .mark = (uint8_t *)sys->malloc(CPUBIND_MAX_CPUS),
@@ -173,7 +170,7 @@ int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_
     }
     if (is_other) {
         request->device_allowed = out->row;
-        request->n_device_allowed = n_device;
+        request->n_device_allowed = facts->n_device;
     } else if (first && first->n > 0) {
         request->allowed = first->cpu;
         request->n_allowed = first->n;

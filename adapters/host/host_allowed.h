@@ -19,7 +19,7 @@ extern "C" {
 
 /* A worker, and the CPUs that it may have. */
 typedef struct cpubind_host_user {
-    int32_t device;       /* index into the numbers */
+    int32_t device;       /* of the facts */
     cpubind_cpus allowed; /* ascending; n 0: not known */
     int is_own;           /* nobody else gets these CPUs: an exclusive cpuset of kubelet */
 } cpubind_host_user;
@@ -35,15 +35,14 @@ typedef struct cpubind_host_allowed {
 /* Completes a request: device, the devices of the users; visible, as a variable that hides
  * devices has them, those of these whose driver lists its users, or all such where none has
  * users; allowed, or device_allowed where they differ, unless the request has `allowed`.
- *   in      sys: for malloc; number: of each device, ascending, of which the first n_listed
- *           have drivers that list their users; names_idle: 1: where all users may have the
+ *   in      sys: for malloc; facts: of all devices; names_idle: 1: where all users may have the
  *           same CPUs, or there is none, device and visible are all devices
  *   out     *request, which borrows from *out; the caller frees that after the last use of
  *           facts and plan, also without memory
  *   returns 0 without memory */
-int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_listed,
-                       int32_t n_device, const cpubind_host_user *user, int32_t n_user,
-                       int names_idle, cpubind_host_allowed *out, cpubind_request *request);
+int cpubind_host_allow(const cpubind_sys *sys, const cpubind_facts *facts,
+                       const cpubind_host_user *user, int32_t n_user, int names_idle,
+                       cpubind_host_allowed *out, cpubind_request *request);
 
 void cpubind_host_free_allowed(cpubind_host_allowed *allowed);
 

@@ -32,14 +32,6 @@
  * looked at meanwhile, and what is left undone is done at the end of a period. */
 #define HOST_WAIT_MS 2000
 
-const char *cpubind_host_state_word(cpubind_host_state state)
-{
-#define CPUBIND_X(name, word) word,
-    static const char *const words[] = {CPUBIND_HOST_STATE_LIST(CPUBIND_X)};
-#undef CPUBIND_X
-    return (size_t)state < sizeof words / sizeof *words ? words[state] : "?";
-}
-
 /* == Opening ================================================================ */
 
 cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
@@ -79,11 +71,8 @@ cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
 
 static void free_entry(host_entry *e)
 {
-    cpubind_bind_close(e->binding);
-    free(e->allowed);
-    free(e->claimed);
-    free(e->devices);
-    free(e->main);
+    cpubind_worker_free(&e->row);
+    free((void *)e->main.cpu);
     free(e);
 }
 
@@ -101,9 +90,7 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     free(h->goal_arena.base);
     free(h->list_arena.base);
     free(h->strangers.row);
-    cpubind_workers_free(&h->listed);
-    cpubind_workers_free(&h->opened);
-    free(h->tree_cpu);
+    free((void *)h->tree_cpus.cpu);
     free(h->in_tree.id);
     free(h->child);
     if (h->root.fd >= 0)
@@ -116,10 +103,10 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
 static int compare(const void *a, const void *b)
 {
     const host_entry *x = *(host_entry *const *)a, *y = *(host_entry *const *)b;
-    if ((x->device < 0) != (y->device < 0))
-        return x->device < 0 ? 1 : -1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
+    if ((x->row.device < 0) != (y->row.device < 0))
+        return x->row.device < 0 ? 1 : -1;
+    if (x->row.device != y->row.device)
+        return x->row.device < y->row.device ? -1 : 1;
     if (x->order_start != y->order_start)
         return x->order_start < y->order_start ? -1 : 1;
     return (x->order_pid > y->order_pid) - (x->order_pid < y->order_pid);
@@ -129,8 +116,8 @@ static int compare(const void *a, const void *b)
  * counted. */
 static int is_of_device(const host_entry *e, int32_t device)
 {
-    return e->device >= 0 && e->device == device && !host_is_joint(e) && !e->row.parent &&
-           !e->is_stale && e->row.state != CPUBIND_HOST_ENDED;
+    return e->row.device >= 0 && e->row.device == device && !host_is_joint(e) &&
+           !e->row.parent && !e->is_stale && e->row.state != CPUBIND_HOST_ENDED;
 }
 
 /* Sorts the entries, and numbers the workers of each device that have not ended. */
@@ -139,12 +126,12 @@ static void number_entries(cpubind_host_bind *h)
     if (h->n > 0)
         qsort(h->entry, (size_t)h->n, sizeof(host_entry *), compare);
     for (int32_t i = 0; i < h->n; i++) {
-        cpubind_host_row *row = &h->entry[i]->row;
+        cpubind_worker *row = &h->entry[i]->row;
         if (row->parent || h->entry[i]->is_stale)
             continue;
         row->n_process = row->process = 0;
         for (int32_t k = 0; k < h->n; k++) {
-            const int32_t device = host_is_joint(h->entry[i]) ? -1 : h->entry[i]->device;
+            const int32_t device = host_is_joint(h->entry[i]) ? -1 : h->entry[i]->row.device;
             row->n_process += is_of_device(h->entry[k], device);
             row->process += k < i && is_of_device(h->entry[k], device);
         }
@@ -153,7 +140,7 @@ static void number_entries(cpubind_host_bind *h)
 
 static void drop_entry(cpubind_host_bind *h, int32_t i)
 {
-    h->is_old |= h->entry[i]->device >= 0 && !h->entry[i]->row.parent;
+    h->is_old |= h->entry[i]->row.device >= 0 && !h->entry[i]->row.parent;
     free_entry(h->entry[i]);
     memmove(h->entry + i, h->entry + i + 1, (size_t)(--h->n - i) * sizeof *h->entry);
 }
@@ -166,16 +153,16 @@ static void mark_stale(cpubind_host_bind *h)
         host_entry *e = h->entry[i];
         const int was_stale = e->is_stale;
         e->is_stale = 0;
-        for (int32_t k = 0; k < h->n && !e->is_listed && e->device >= 0; k++)
+        for (int32_t k = 0; k < h->n && !e->is_listed && e->row.device >= 0; k++)
             e->is_stale |= h->entry[k]->is_listed && !h->entry[k]->row.parent &&
-                           h->entry[k]->device == e->device;
+                           h->entry[k]->row.device == e->row.device;
         h->is_old |= e->is_stale != was_stale && !e->row.parent;
     }
 }
 
 static cpubind_host_claim claim_of(const cpubind_host_bind *h, const host_entry *e)
 {
-    return h->options.claim ? h->options.claim(h->options.claim_ctx, e->row.pid, e->start)
+    return h->options.claim ? h->options.claim(h->options.claim_ctx, e->row.pid, e->row.start)
                             : CPUBIND_CLAIM_NONE;
 }
 
@@ -198,7 +185,7 @@ static void add_recorded(cpubind_host_bind *h, int is_watch)
             cpubind_bind_open(&how, h->sys, &b, NULL) != CPUBIND_LINUX_OK)
             continue;
         if (cpubind_bind_is_alive(b))
-            e = cpubind_host_add(h, pid[i], -1);
+            e = cpubind_host_add_process(h, pid[i]);
         if (e)
             e->is_recorded = 1;
         cpubind_bind_close(b);
@@ -247,8 +234,8 @@ static void set_state(host_entry *e, cpubind_host_state state)
 
 static void close_binding(host_entry *e)
 {
-    cpubind_bind_close(e->binding);
-    e->binding = NULL;
+    cpubind_bind_close(e->row.binding);
+    e->row.binding = NULL;
     e->row.report = NULL;
     e->row.record_path = "";
     e->goal_sum = 0;
@@ -257,11 +244,11 @@ static void close_binding(host_entry *e)
 /* The process has ended: puts back what it used on the host. */
 static void end_entry(cpubind_host_bind *h, host_entry *e)
 {
-    if (e->binding)
-        (void)cpubind_bind_restore(e->binding, NULL);
+    if (e->row.binding)
+        (void)cpubind_bind_restore(e->row.binding, NULL);
     close_binding(e);
     set_state(e, CPUBIND_HOST_ENDED);
-    h->is_old |= e->device >= 0 && !e->row.parent;
+    h->is_old |= e->row.device >= 0 && !e->row.parent;
 }
 
 static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status status,
@@ -283,9 +270,9 @@ static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status statu
 static int is_to_adopt(const cpubind_host_bind *h, const host_entry *e)
 {
     const int is_taken = claim_of(h, e) == CPUBIND_CLAIM_TAKE || h->takes_all;
-    return h->options.claim && cpubind_bind_allowed(e->binding).n > 0 &&
-           !cpubind_bind_measurer(e->binding) &&
-           (!is_taken || (e->is_recorded && e->device < 0));
+    return h->options.claim && cpubind_bind_allowed(e->row.binding).n > 0 &&
+           !cpubind_bind_measurer(e->row.binding) &&
+           (!is_taken || (e->is_recorded && e->row.device < 0));
 }
 
 /* Opens the binding of an entry.
@@ -296,15 +283,15 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     how.pid = e->row.pid;
-    how.other_path = e->other_path;
+    how.other_path = e->row.other_path;
     how.host_wait_ms = how.is_watching ? HOST_WAIT_MS : 0;
-    if (e->device < 0 || e->row.parent)
+    if (e->row.device < 0 || e->row.parent)
         how.memory = CPUBIND_MEMORY_NONE;
-    if (e->was_other && e->device >= 0)
+    if (e->was_other && e->row.device >= 0)
         close_binding(e);
-    if (!e->binding) {
-        e->was_other = e->device < 0;
-        status = cpubind_bind_open(&how, h->sys, &e->binding, &fault);
+    if (!e->row.binding) {
+        e->was_other = e->row.device < 0;
+        status = cpubind_bind_open(&how, h->sys, &e->row.binding, &fault);
     }
     if (status != CPUBIND_LINUX_OK) {
         if (status == CPUBIND_LINUX_ERR_BUSY)
@@ -312,15 +299,15 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
         fail(h, e, status, fault);
         return 0;
     }
-    if (!cpubind_bind_is_alive(e->binding)) {
+    if (!cpubind_bind_is_alive(e->row.binding)) {
         end_entry(h, e);
         return 0;
     }
     if (!e->row.record_path[0]) {
-        cpubind_group_join(h->group, e->binding);
+        cpubind_group_join(h->group, e->row.binding);
         e->row.is_adopted = is_to_adopt(h, e);
     }
-    e->row.record_path = cpubind_bind_record_path(e->binding);
+    e->row.record_path = cpubind_bind_record_path(e->row.binding);
     return 1;
 }
 
@@ -352,7 +339,7 @@ static void adopt_entry(cpubind_host_bind *h, host_entry *e, uint64_t sum)
     if (e->row.state == CPUBIND_HOST_BOUND && e->goal_sum == sum)
         return;
     if (!e->row.parent)
-        (void)cpubind_host_keep_main(h, e, cpubind_bind_main(e->binding));
+        (void)cpubind_worker_keep(h->sys, cpubind_bind_main(e->row.binding), &e->main);
     e->goal_sum = sum;
     e->main_sum = 0;
     e->row.is_news = 1;
@@ -365,7 +352,7 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
     uint64_t sum = 0;
-    const int has_plan = e->device >= 0 || !e->is_recorded;
+    const int has_plan = e->row.device >= 0 || !e->is_recorded;
     const int is_planned =
         has_plan &&
         cpubind_host_make_goal(h, e, &goal, &sum, &e->row.problem) == CPUBIND_PROBLEM_NONE;
@@ -384,15 +371,15 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
     if (e->goal_sum == sum && e->row.state == CPUBIND_HOST_BOUND)
         return;
     if (h->options.claim)
-        h->options.take(h->options.claim_ctx, e->row.pid, e->start);
+        h->options.take(h->options.claim_ctx, e->row.pid, e->row.start);
     e->row.is_adopted = 0;
     e->goal_sum = sum;
     e->main_sum = sum_of_main(&goal);
     e->row.is_sharing = goal.is_shared;
     if (!e->row.parent)
-        (void)cpubind_host_keep_main(h, e, goal.main);
-    status = cpubind_bind_apply(e->binding, &goal, &fault);
-    e->row.report = cpubind_bind_report(e->binding);
+        (void)cpubind_worker_keep(h->sys, goal.main, &e->main);
+    status = cpubind_bind_apply(e->row.binding, &goal, &fault);
+    e->row.report = cpubind_bind_report(e->row.binding);
     e->row.is_news = 1;
     if (status == CPUBIND_LINUX_OK)
         set_state(e, CPUBIND_HOST_BOUND);
@@ -412,8 +399,8 @@ static int is_due(const host_entry *e)
 /* A bound process stays open; one that was bound by another record before is no stranger. */
 static int is_to_leave(const cpubind_host_bind *h, const host_entry *e)
 {
-    return h->options.respects_masks && e->has_own_mask && e->row.state != CPUBIND_HOST_BOUND &&
-           cpubind_bind_allowed(e->binding).n == 0;
+    return h->options.respects_masks && e->row.has_own_mask &&
+           e->row.state != CPUBIND_HOST_BOUND && cpubind_bind_allowed(e->row.binding).n == 0;
 }
 
 static int is_stopped(const cpubind_host_bind *h)
@@ -424,9 +411,9 @@ static int is_stopped(const cpubind_host_bind *h)
 /* Reads who a process is, which the claims and `wants` ask. Returns 0 where that is not known
  * now: a process that is not bound is not bound then.
  *   out     name: of its main thread; "": it has ended */
-static int is_known(cpubind_host_bind *h, host_entry *e, char name[sizeof e->row.name])
+static int is_known(cpubind_host_bind *h, host_entry *e, char name[sizeof e->row.program])
 {
-    cpubind_proc_stat stat = {.start = e->start};
+    cpubind_proc_stat stat = {.start = e->row.start};
     const cpubind_linux_fault why = cpubind_proc_stat_read(&h->root, e->row.pid, 0, &stat);
     memcpy(name, stat.name, sizeof stat.name);
     if (why.error && why.error != ESRCH && e->row.state != CPUBIND_HOST_BOUND) {
@@ -434,12 +421,13 @@ static int is_known(cpubind_host_bind *h, host_entry *e, char name[sizeof e->row
             fail(h, e, CPUBIND_LINUX_ERR_OPEN, why);
         return 0;
     }
-    if (!why.error && e->start != stat.start && e->row.state != CPUBIND_HOST_BOUND) {
-        e->start = e->order_start = stat.start; /* the number may be that of another one now */
-        *e->row.name = '\0';
+    if (!why.error && e->row.start != stat.start && e->row.state != CPUBIND_HOST_BOUND) {
+        e->row.start = e->order_start =
+            stat.start; /* the number may be that of another one now */
+        *e->row.program = '\0';
     }
-    if (!*e->row.name)
-        e->row.has_program = cpubind_bind_program(e->row.pid, h->sys, e->row.name);
+    if (!*e->row.program)
+        e->row.has_program = cpubind_bind_program(e->row.pid, h->sys, e->row.program);
     return 1;
 }
 
@@ -448,7 +436,7 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e, const ch
 {
     return h->options.wants && *name && e->row.state != CPUBIND_HOST_BOUND &&
            !e->row.is_let_go && claim_of(h, e) != CPUBIND_CLAIM_ADOPT &&
-           !h->options.wants(h->options.wants_ctx, e->row.name, name);
+           !h->options.wants(h->options.wants_ctx, e->row.program, name);
 }
 
 static int is_entry(const void *ctx, int32_t pid)
@@ -479,7 +467,7 @@ static void bind_all(cpubind_host_bind *h)
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
         const int was_left = e->row.is_unwanted || e->row.is_let_go;
-        char name[sizeof e->row.name] = "";
+        char name[sizeof e->row.program] = "";
         int is_left;
         if (e->row.parent || e->row.state == CPUBIND_HOST_ENDED ||
             ((h->options.wants || h->options.claim) && !is_known(h, e, name)))
@@ -517,7 +505,7 @@ static void bind_all(cpubind_host_bind *h)
         h->is_old = 0;
     hear_rules(h);
     for (int32_t i = 0; i < h->n && !is_stopped(h); i++)
-        if (h->entry[i]->binding && is_due(h->entry[i]) && !h->entry[i]->row.parent &&
+        if (h->entry[i]->row.binding && is_due(h->entry[i]) && !h->entry[i]->row.parent &&
             !h->entry[i]->is_stale)
             apply_entry(h, h->entry[i]);
     cpubind_bind_sweep(h->sys);
@@ -592,15 +580,15 @@ cpubind_problem_code cpubind_host_bind_find(cpubind_host_bind *h)
     return code != CPUBIND_PROBLEM_NONE || h->n == 0 ? code : cpubind_host_make_plan(h);
 }
 
-cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t i,
+cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t pid,
                                             cpubind_arena *arena, cpubind_goal *out,
                                             uint64_t *sum, cpubind_problem *problem)
 {
-    host_entry *e = h->entry[i];
+    host_entry *e = cpubind_host_find(h, pid);
     cpubind_problem_code code = CPUBIND_PROBLEM_BAD_REQUEST;
     *sum = 0;
     cpubind_problem_clear(problem);
-    if (e->device >= 0 && !e->row.parent && !host_is_refused(e))
+    if (e && e->row.device >= 0 && !e->row.parent && !host_is_refused(e))
         code = cpubind_host_make_goal(h, e, out, sum, problem);
     *arena = h->goal_arena;
     h->goal_arena = (cpubind_arena){NULL, 0, 0};
@@ -657,7 +645,7 @@ static void count_moved_back(cpubind_host_bind *h, host_entry *e)
     e->n_moved_back = is_moved && e->main_sum != 0 ? e->n_moved_back + 1 : 0;
     if (e->n_moved_back < MAX_MOVED_BACK || !h->options.respects_masks)
         return;
-    (void)cpubind_bind_restore(e->binding, NULL);
+    (void)cpubind_bind_restore(e->row.binding, NULL);
     leave(e, 1);
 }
 
@@ -665,15 +653,15 @@ static void look_again(cpubind_host_bind *h, host_entry *e, const cpubind_group_
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
-    if (news->has_ended && cpubind_has_ended(&h->root, e->row.pid, e->start)) {
+    if (news->has_ended && cpubind_has_ended(&h->root, e->row.pid, e->row.start)) {
         end_entry(h, e);
         return;
     }
     e->row.report = NULL;
-    if (!cpubind_group_is_due(e->binding))
+    if (!cpubind_group_is_due(e->row.binding))
         return;
-    status = cpubind_bind_again(e->binding, &fault);
-    e->row.report = cpubind_bind_report(e->binding);
+    status = cpubind_bind_again(e->row.binding, &fault);
+    e->row.report = cpubind_bind_report(e->row.binding);
     e->row.is_news = e->row.report->n > 0;
     if (status == CPUBIND_LINUX_ERR_GONE)
         end_entry(h, e);
@@ -720,7 +708,7 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
         if (e->row.is_regranted && !e->row.is_adopted) {
             e->goal_sum = 0; /* the goal of now may lie outside: bind_all makes another one */
             e->wait = 0;
-        } else if (e->binding && e->row.state == CPUBIND_HOST_BOUND) {
+        } else if (e->row.binding && e->row.state == CPUBIND_HOST_BOUND) {
             look_again(h, e, &news);
         }
     }
@@ -744,7 +732,7 @@ void cpubind_host_bind_end(cpubind_host_bind *h)
 {
     begin_call(h);
     for (int32_t i = 0; i < h->n; i++)
-        if (cpubind_has_ended(&h->root, h->entry[i]->row.pid, h->entry[i]->start))
+        if (cpubind_has_ended(&h->root, h->entry[i]->row.pid, h->entry[i]->row.start))
             end_entry(h, h->entry[i]);
 }
 
@@ -769,7 +757,7 @@ void cpubind_host_bind_take(cpubind_host_bind *h, int32_t pid)
 {
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
-        if ((pid && e->row.pid != pid) || e->device < 0)
+        if ((pid && e->row.pid != pid) || e->row.device < 0)
             continue;
         e->row.is_adopted = 0;
         e->goal_sum = 0;
@@ -806,10 +794,10 @@ cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid,
 {
     host_entry *one = pid ? cpubind_host_find(h, pid) : NULL;
     cpubind_linux_status status = CPUBIND_LINUX_OK;
-    if (one && one->start != start)
+    if (one && one->row.start != start)
         one = NULL;
     if (was_bound)
-        status = put_back(h, one ? one->binding : NULL, pid, was_bound, fault);
+        status = put_back(h, one ? one->row.binding : NULL, pid, was_bound, fault);
     for (int32_t i = 0; i < h->n && status == CPUBIND_LINUX_OK; i++) {
         host_entry *e = h->entry[i];
         if (e->row.state == CPUBIND_HOST_ENDED || (pid && e != one))
@@ -822,11 +810,10 @@ cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid,
 
 /* == Verifying ============================================================== */
 
-/* Fills row->other_device, by a binding of its process, or NULL. Returns whether there is
- * one. */
-static int compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
-                          const cpubind_binding *b)
+/* Fills row->other_device, by the binding of its process. Returns whether there is one. */
+static int compare_device(const cpubind_host_bind *h, cpubind_worker *row)
 {
+    const cpubind_binding *b = row->binding;
     const char *pci = b ? cpubind_bind_pci(b) : "";
     const int32_t number = b ? cpubind_bind_device(b) : -1;
     row->other_device[0] = '\0';
@@ -837,38 +824,46 @@ static int compare_device(const cpubind_host_bind *h, cpubind_host_row *row,
     return 1;
 }
 
-cpubind_host_state cpubind_host_state_of(const cpubind_host_bind *h, cpubind_host_row *row,
-                                         const cpubind_binding *binding)
+cpubind_linux_status cpubind_host_compare(const cpubind_host_bind *h, cpubind_worker *worker,
+                                          const cpubind_bind_options *how,
+                                          cpubind_host_state *state, cpubind_linux_fault *fault)
 {
-    return !row->report->has_goal ? CPUBIND_HOST_UNBOUND
-           : compare_device(h, row, binding) || cpubind_bind_has_drifted(row->report)
-               ? CPUBIND_HOST_DRIFTED
-               : CPUBIND_HOST_RIGHT;
+    cpubind_worker *w = worker;
+    cpubind_linux_status status = cpubind_bind_open(how, h->sys, &w->binding, fault);
+    w->report = NULL;
+    if (status != CPUBIND_LINUX_OK)
+        return status;
+    w->record_path = cpubind_bind_record_path(w->binding);
+    status = cpubind_bind_verify(w->binding, NULL, fault);
+    w->report = cpubind_bind_report(w->binding);
+    if (w->device < 0)
+        cpubind_host_name_recorded(h, w);
+    if (status != CPUBIND_LINUX_OK)
+        return status;
+    *state = !w->report->has_goal ? CPUBIND_HOST_UNBOUND
+             : compare_device(h, w) || cpubind_bind_has_drifted(w->report)
+                 ? CPUBIND_HOST_DRIFTED
+                 : CPUBIND_HOST_RIGHT;
+    return status;
 }
 
 static void verify_entry(cpubind_host_bind *h, host_entry *e)
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_bind_options how = h->options.bind;
+    cpubind_host_state state = e->row.state;
     cpubind_linux_status status;
     how.pid = e->row.pid;
     how.is_reading = 1;
     how.is_watching = 0;
-    how.other_path = e->other_path;
-    status = cpubind_bind_open(&how, h->sys, &e->binding, &fault);
-    if (status == CPUBIND_LINUX_OK) {
-        e->row.record_path = cpubind_bind_record_path(e->binding);
-        status = cpubind_bind_verify(e->binding, NULL, &fault);
-        e->row.report = cpubind_bind_report(e->binding);
-    }
+    how.other_path = e->row.other_path;
+    status = cpubind_host_compare(h, &e->row, &how, &state, &fault);
     if (status == CPUBIND_LINUX_OK && e->row.report->has_goal)
         (void)cpubind_host_keep_main_text(h, e, e->row.report->main);
     if (status != CPUBIND_LINUX_OK)
         fail(h, e, status, fault);
     else
-        set_state(e, cpubind_host_state_of(h, &e->row, e->binding));
-    if (e->device < 0 && e->row.report)
-        cpubind_host_name_recorded(h, e);
+        set_state(e, state);
 }
 
 cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)
@@ -877,7 +872,7 @@ cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)
     int32_t n_worker = h->n;
     add_recorded(h, 0);
     for (int32_t i = 0; i < h->n; i++)
-        if (!h->entry[i]->binding && !h->entry[i]->is_foreign)
+        if (!h->entry[i]->row.binding && !h->entry[i]->is_foreign)
             verify_entry(h, h->entry[i]);
     for (int32_t i = n_worker; i < h->n; i++)
         h->entry[i]->row.parent = cpubind_host_parent(h, h->entry[i]->row.pid);
@@ -895,14 +890,18 @@ int32_t cpubind_host_bind_n(const cpubind_host_bind *h)
     return h->n;
 }
 
-const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i)
+const cpubind_worker *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i)
 {
-    h->entry[i]->row.binding = h->entry[i]->binding;
-    h->entry[i]->row.allowed = (cpubind_cpus){h->entry[i]->allowed, h->entry[i]->n_allowed};
-    h->entry[i]->row.claimed = (cpubind_cpus){h->entry[i]->claimed, h->entry[i]->n_claimed};
-    h->entry[i]->row.is_claim_held = host_is_claim_held(h->entry[i]);
-    (void)compare_device(h, &h->entry[i]->row, h->entry[i]->binding);
+    (void)compare_device(h, &h->entry[i]->row);
     return &h->entry[i]->row;
+}
+
+const cpubind_worker *cpubind_host_bind_of(const cpubind_host_bind *h, int32_t pid)
+{
+    host_entry *e = cpubind_host_find(h, pid);
+    if (e)
+        (void)compare_device(h, &e->row);
+    return e ? &e->row : NULL;
 }
 
 int32_t cpubind_host_bind_unseen(const cpubind_host_bind *h)

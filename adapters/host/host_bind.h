@@ -40,34 +40,11 @@
 #ifndef CPUBIND_HOST_BIND_H
 #define CPUBIND_HOST_BIND_H
 
-#include "../linux/bind/bind.h"
-#include "../model/vendor.h"
-#include "../plan/plan.h"
-#include "host_pod.h"
+#include "host_workers.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* How a row has ended: (name, word). */
-#define CPUBIND_HOST_STATE_LIST(X)                                                             \
-    X(BOUND, "bound")     /* apply: `report` says what was moved */                            \
-    X(RIGHT, "right")     /* verify: it is where it belongs */                                 \
-    X(DRIFTED, "drifted") /* verify: it is elsewhere */                                        \
-    X(UNBOUND, "unbound") /* verify: nothing is on record of it */                             \
-    X(FAILED, "failed")   /* `status` and `fault`, or `problem`, say why */                    \
-    X(BUSY, "busy")       /* another cpubind works on it or watches it */                      \
-    X(LEFT, "left")       /* it has a mask of its own, and respects_masks is set */            \
-    X(ENDED, "ended")     /* the process has ended; what it used on the host was put back */
-
-typedef enum cpubind_host_state {
-#define CPUBIND_X(name, word) CPUBIND_HOST_##name,
-    CPUBIND_HOST_STATE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_host_state;
-
-/* "bound". Static storage. */
-const char *cpubind_host_state_word(cpubind_host_state state);
 
 /* What somebody has said about a process. */
 typedef enum cpubind_host_claim {
@@ -76,54 +53,6 @@ typedef enum cpubind_host_claim {
     CPUBIND_CLAIM_ADOPT, /* it is bound by somebody else, and watched, whatever `wants` says */
     CPUBIND_CLAIM_TAKE   /* it is bound by the plan */
 } cpubind_host_claim;
-
-/* One process. */
-typedef struct cpubind_host_row {
-    int32_t pid;
-    int32_t device; /* that it uses first: devices are numbered as they are listed, those whose
-                       driver lists its users first; -1: an other */
-    int32_t n_device; /* that it uses */
-    int is_of_one;    /* only a process of one such device is bound */
-    char name_of_device[CPUBIND_DEVICE_NAME_SIZE]; /* "npu3", else its address; "": it is not
-                                                      one device */
-    int32_t number; /* the logic id of the device, or on record; -1: it has none */
-    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device without logic id; "": it is
-                                          not one such device */
-    const char *product;               /* of that device; NULL: not known. Static text */
-    int32_t n_process, process;        /* workers of the device, and which of them, from 0 */
-    int32_t is_sharing; /* its pool is too small for so many: all of them have all of it */
-    int32_t n_child;    /* forks of it, which share what it has; most of them have no row */
-    int32_t parent;     /* it is such a fork of this worker; 0: it is none */
-    char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
-    int has_program;  /* 0: which program it is could not be read: the name is its thread's */
-    const char *part; /* of an other: what it is of the engine, "server"; NULL: nothing. Static
-                           text */
-    char container[16]; /* the first characters of its id; "": the host */
-    cpubind_pod pod;    /* of a worker */
-    cpubind_host_state state;
-    int is_news;          /* the last call has changed the state, or has a report */
-    int is_regranted;     /* the last call has found that the CPUs of its cpuset have changed */
-    cpubind_cpus allowed; /* the CPUs that it may have; n 0: not known */
-    /* What its environment claims (DRA_CPUSET_*); n 0: nothing. Unless is_claim_held its cpuset
-     * lacks some of that, and counts alone. */
-    cpubind_cpus claimed;
-    int is_claim_held, is_claim_bad; /* bad: it is no list of CPUs */
-    cpubind_linux_status status;     /* FAILED, BUSY */
-    cpubind_linux_fault fault;
-    cpubind_problem problem; /* code NONE: there is none */
-    int32_t holder;          /* BUSY: the cpubind at work; 0: not known */
-    int is_kept_moving;      /* LEFT: another program moves its threads back; else, unless
-                                is_unwanted, it has a mask of its own */
-    int is_unwanted;         /* LEFT: `wants` says so */
-    int is_let_go;           /* LEFT: `claim` says so */
-    /* The device that its record is for, where that is not the one that it uses; else "". */
-    char other_device[CPUBIND_DEVICE_NAME_SIZE];
-    int is_adopted;                 /* BOUND: by somebody else, and only watched */
-    const cpubind_outcomes *report; /* of the last call; NULL: there was none */
-    const cpubind_binding *binding; /* NULL: not open */
-    const char *record_path;        /* "" without a record */
-    const char *other_path;         /* the record that is in the way, or "" */
-} cpubind_host_row;
 
 /* The facts and the plan of the devices of a host. */
 typedef struct cpubind_host_plan {
@@ -198,12 +127,12 @@ cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h);
  *   returns as apply */
 cpubind_problem_code cpubind_host_bind_find(cpubind_host_bind *h);
 
-/* The goal that apply would give a row, after cpubind_host_bind_find.
+/* The goal that apply would give a process, after cpubind_host_bind_find.
  *   out     *out: borrows from the plan and from *arena, whose base the caller frees after it;
  *           *sum: of its content, 0 on failure
  *   errors  those of the plan; BAD_REQUEST: apply binds no such process: an other, a child, one
- *           of several devices */
-cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t i,
+ *           of several devices, none that is a row */
+cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t pid,
                                             cpubind_arena *arena, cpubind_goal *out,
                                             uint64_t *sum, cpubind_problem *problem);
 
@@ -252,16 +181,24 @@ cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h);
 
 /* The rows, by device and process, the others last. Valid until the next call. */
 int32_t cpubind_host_bind_n(const cpubind_host_bind *h);
-const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i);
+const cpubind_worker *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i);
+
+/* The row of a process, or NULL. */
+const cpubind_worker *cpubind_host_bind_of(const cpubind_host_bind *h, int32_t pid);
 
 /* How many programs may use a device, and nobody knows: their files may not be read. */
 int32_t cpubind_host_bind_unseen(const cpubind_host_bind *h);
 
-/* The state of a process that was verified: UNBOUND, DRIFTED or RIGHT. Fills
- * row->other_device.
- *   in      row->report: of that; binding: its own */
-cpubind_host_state cpubind_host_state_of(const cpubind_host_bind *h, cpubind_host_row *row,
-                                         const cpubind_binding *binding);
+/* Compares a process with its record, and changes nothing: beside the binding that the host has
+ * of it, if `worker` is a copy of a row. Names the device of one that uses none by its record.
+ *   in      how: is_reading
+ *   out     its binding, which the caller closes, report, record_path and other_device; *state:
+ *           UNBOUND, DRIFTED or RIGHT
+ *   errors  of cpubind_bind_open, cpubind_bind_verify: *state is as it was */
+cpubind_linux_status cpubind_host_compare(const cpubind_host_bind *h, cpubind_worker *worker,
+                                          const cpubind_bind_options *how,
+                                          cpubind_host_state *state,
+                                          cpubind_linux_fault *fault);
 
 /* The facts and the plan of the last call. */
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);

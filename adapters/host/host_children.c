@@ -71,7 +71,7 @@ int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
             found->row[n++] = found->row[i];
             continue;
         }
-        const cpubind_child row = {pid, heir, found->row[i].device, known->of.start};
+        const cpubind_fork row = {pid, heir, found->row[i].device, known->of.start};
         if (CPUBIND_APPEND(h->sys, children->row, children->n, children->cap, &row).error)
             return 0;
     }
@@ -106,7 +106,7 @@ int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *chi
     if (!all)
         return 0;
     for (int32_t i = 0; i < children->n; i++) {
-        const cpubind_child *child = &children->row[i];
+        const cpubind_fork *child = &children->row[i];
         const host_child *known = find_child(h, child->pid);
         const host_entry *parent = cpubind_host_find(h, child->parent);
         host_entry *e = cpubind_host_find(h, child->pid);
@@ -131,19 +131,6 @@ int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *chi
 
 /* == Where they are ========================================================= */
 
-int cpubind_host_keep_main(cpubind_host_bind *h, host_entry *e, cpubind_cpus main)
-{
-    int32_t *copy = (int32_t *)h->sys->malloc(((size_t)main.n + 1) * sizeof *copy);
-    if (!copy)
-        return 0;
-    if (main.n > 0)
-        memcpy(copy, main.cpu, (size_t)main.n * sizeof *copy);
-    free(e->main);
-    e->main = copy;
-    e->n_main = main.n;
-    return 1;
-}
-
 int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char *text)
 {
     cpubind_int_list list = {NULL, CPUBIND_MAX_CPUS, 0};
@@ -152,7 +139,7 @@ int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char 
     is_kept = list.out && text &&
               cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list,
                                     NULL) == CPUBIND_TEXT_OK &&
-              cpubind_host_keep_main(h, e, (cpubind_cpus){list.out, list.n});
+              cpubind_worker_keep(h->sys, (cpubind_cpus){list.out, list.n}, &e->main);
     free(list.out);
     return is_kept;
 }
@@ -168,7 +155,8 @@ static int is_inside(const cpubind_host_bind *h, int32_t pid, const host_entry *
     *n = 0;
     if (!cpubind_task_cpus(h->sys, pid, &sets, &set).error) {
         *n = sets.set[set].n;
-        is_in = cpubind_list_common(sets.set[set].cpu, *n, parent->main, parent->n_main) == *n;
+        is_in =
+            cpubind_list_common(sets.set[set].cpu, *n, parent->main.cpu, parent->main.n) == *n;
     }
     cpubind_cpu_sets_free(&sets);
     return is_in;
@@ -178,18 +166,17 @@ static int is_inside(const cpubind_host_bind *h, int32_t pid, const host_entry *
 static void add_entry(cpubind_host_bind *h, const host_child *child, const host_entry *parent,
                       int32_t n_cpu)
 {
-    const int is_old = h->is_old;
-    host_entry *e = cpubind_host_add(h, child->of.pid, parent->device);
-    h->is_old = is_old; /* no plan depends on it */
+    host_entry *e = cpubind_host_add_process(h, child->of.pid);
     if (!e)
         return;
+    e->row.device = parent->row.device;
     e->row.parent = parent->row.pid;
     e->row.n_device = 1;
     e->row.n_process = parent->row.n_process;
     e->row.process = parent->row.process;
     memcpy(e->row.container, parent->row.container, sizeof e->row.container);
-    e->has_own_mask = !child->was_inside && n_cpu < parent->n_allowed;
-    cpubind_host_name_device(h, e);
+    e->row.has_own_mask = !child->was_inside && n_cpu < parent->row.allowed.n;
+    cpubind_host_name_device(h, &e->row);
 }
 
 void cpubind_host_add_strays(cpubind_host_bind *h)
@@ -199,12 +186,12 @@ void cpubind_host_add_strays(cpubind_host_bind *h)
         const host_entry *parent = cpubind_host_find(h, child->of.parent);
         int32_t n_cpu;
         int is_in;
-        if (!parent || !parent->main || parent->row.state == CPUBIND_HOST_ENDED ||
+        if (!parent || !parent->main.cpu || parent->row.state == CPUBIND_HOST_ENDED ||
             cpubind_host_find(h, child->of.pid))
             continue;
         is_in = is_inside(h, child->of.pid, parent, &n_cpu);
-        if (parent->binding && (!is_in || n_cpu < parent->n_main)) {
-            cpubind_bind_move_fork(parent->binding, child->of.pid);
+        if (parent->row.binding && (!is_in || n_cpu < parent->main.n)) {
+            cpubind_bind_move_fork(parent->row.binding, child->of.pid);
             is_in = is_inside(h, child->of.pid, parent, &n_cpu);
         }
         if (is_in)

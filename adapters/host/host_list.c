@@ -23,29 +23,26 @@ static int take_devices(cpubind_host_bind *h, host_entry *e, const cpubind_users
         free(all);
         return 0;
     }
-    h->is_old |= !e->devices || n != e->row.n_device ||
-                 memcmp(all, e->devices, (size_t)n * sizeof *all) != 0;
-    free(e->devices);
-    e->devices = all;
-    e->device = all[0];
+    h->is_old |= !e->row.devices || n != e->row.n_device ||
+                 memcmp(all, e->row.devices, (size_t)n * sizeof *all) != 0;
+    free(e->row.devices);
+    e->row.devices = all;
+    e->row.device = all[0];
     e->row.n_device = n;
-    cpubind_host_name_device(h, e);
+    cpubind_host_name_device(h, &e->row);
     return 1;
 }
 
 /* == Entries ================================================================ */
 
 /* Marks the entries of a list, and gives them the devices that they have now.
- *   out     *is_new: the list has a process that is no entry
  *   returns 0 without memory */
-static int mark_listed(cpubind_host_bind *h, const cpubind_users *found, int *is_new)
+static int mark_listed(cpubind_host_bind *h, const cpubind_users *found)
 {
     for (int32_t i = 0; i < found->n; i++) {
         host_entry *e = cpubind_host_find(h, found->row[i].pid);
-        if (!e || e->row.state == CPUBIND_HOST_ENDED) {
-            *is_new = 1;
+        if (!e || e->row.state == CPUBIND_HOST_ENDED)
             continue;
-        }
         if (e->row.parent)
             cpubind_host_take_place(h, e);
         if (!take_devices(h, e, found))
@@ -55,43 +52,17 @@ static int mark_listed(cpubind_host_bind *h, const cpubind_users *found, int *is
     return 1;
 }
 
-/* A worker that cannot be read, or uses several devices of which it may have one, is said and
- * never bound. */
-static void refuse(host_entry *e, cpubind_linux_fault fault)
-{
-    e->row.state = CPUBIND_HOST_FAILED;
-    e->row.status = CPUBIND_LINUX_ERR_GONE;
-    e->row.fault = fault;
-    e->row.is_news = 1;
-    e->is_new = 0;
-}
-
-/* Replaces a list of CPUs by a copy of another one. Returns 0 without memory, and where that is
- * empty: it stays. */
-static int take_cpus(const cpubind_host_bind *h, cpubind_cpus cpus, int32_t **list, int32_t *n)
-{
-    int32_t *own = NULL;
-    if (cpus.n > 0)
-        own = (int32_t *)h->sys->malloc((size_t)cpus.n * sizeof *own);
-    if (!own)
-        return 0;
-    memcpy(own, cpus.cpu, (size_t)cpus.n * sizeof *own);
-    free(*list);
-    *list = own;
-    *n = cpus.n;
-    return 1;
-}
-
 void cpubind_host_read_cpusets(cpubind_host_bind *h)
 {
     int32_t *cpu = (int32_t *)h->sys->malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
     for (int32_t i = 0; cpu && i < h->n; i++) {
         host_entry *e = h->entry[i];
         int32_t n = 0;
-        if (e->device < 0 || e->row.parent || e->row.state == CPUBIND_HOST_ENDED ||
+        cpubind_cpus *allowed = &e->row.allowed;
+        if (e->row.device < 0 || e->row.parent || e->row.state == CPUBIND_HOST_ENDED ||
             cpubind_worker_cpuset(&h->root, e->row.pid, cpu, &n).error || n == 0 ||
-            (n == e->n_allowed && memcmp(cpu, e->allowed, (size_t)n * sizeof *cpu) == 0) ||
-            !take_cpus(h, (cpubind_cpus){cpu, n}, &e->allowed, &e->n_allowed))
+            (n == allowed->n && memcmp(cpu, allowed->cpu, (size_t)n * sizeof *cpu) == 0) ||
+            !cpubind_worker_keep(h->sys, (cpubind_cpus){cpu, n}, allowed))
             continue;
         e->row.is_regranted = e->row.is_news = 1;
         h->is_old = 1;
@@ -99,57 +70,22 @@ void cpubind_host_read_cpusets(cpubind_host_bind *h)
     free(cpu);
 }
 
-/* Adds the entry of a process of the list. Returns 0 without memory. */
-static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubind_users *found)
-{
-    host_entry *e = cpubind_host_add(h, w->pid, w->device);
-    if (!e)
-        return 0;
-    e->start = w->start;
-    e->is_foreign = w->fault.error == ESRCH;
-    e->has_own_mask = w->has_own_mask;
-    cpubind_host_take_place(h, e);
-    memcpy(e->row.name, w->program, sizeof w->program);
-    memcpy(e->row.container, w->container, sizeof w->container);
-    e->row.pod = w->pod;
-    e->row.is_claim_bad = w->is_claim_bad;
-    (void)take_cpus(h, w->allowed, &e->allowed, &e->n_allowed);
-    (void)take_cpus(h, w->claimed, &e->claimed, &e->n_claimed);
-    if (!take_devices(h, e, found))
-        return 0;
-    if (w->fault.error)
-        refuse(e, w->fault);
-    else if (host_is_refused(e))
-        refuse(e, (cpubind_linux_fault){.error = EINVAL, .what = "several devices"});
-    return 1;
-}
-
 /* == Trees ================================================================== */
 
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h)
 {
-    cpubind_user row = {h->options.tree, 0};
-    const cpubind_users list = {.row = &row, .n = 1};
-    cpubind_workers workers;
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (cpubind_workers_read(&list, h->sys, &workers, &why) != CPUBIND_LINUX_OK)
-        return why;
-    if (workers.n == 0) {
-        why = cpubind_fault_of(ESRCH, "process");
-    } else {
-        const cpubind_worker *w = &workers.row[0];
-        const cpubind_cpus cpus = w->is_bound ? w->allowed : w->mask;
-        h->tree_start = w->start;
-        if (cpus.n > 0 && !h->options.request.allowed)
-            h->tree_cpu = (int32_t *)h->sys->malloc((size_t)cpus.n * sizeof *h->tree_cpu);
-        if (h->tree_cpu) {
-            memcpy(h->tree_cpu, cpus.cpu, (size_t)cpus.n * sizeof *h->tree_cpu);
-            h->options.request.allowed = h->tree_cpu;
-            h->options.request.n_allowed = cpus.n;
-        }
-        why = w->fault;
+    cpubind_worker w;
+    cpubind_linux_fault why;
+    (void)cpubind_worker_read(&h->root, h->options.tree, NULL, 0, &w);
+    const cpubind_cpus *cpus = w.is_bound ? &w.allowed : &w.mask;
+    h->tree_start = w.start;
+    if (cpus->n > 0 && !h->options.request.allowed &&
+        cpubind_worker_keep(h->sys, *cpus, &h->tree_cpus)) {
+        h->options.request.allowed = h->tree_cpus.cpu;
+        h->options.request.n_allowed = h->tree_cpus.n;
     }
-    cpubind_workers_free(&workers);
+    why = w.fault;
+    cpubind_worker_free(&w);
     return why;
 }
 
@@ -222,7 +158,7 @@ static int fail_read(listing *l, const char *input, cpubind_linux_fault why)
 static int uses_asked(const cpubind_host_bind *h, const cpubind_users *list, int32_t pid)
 {
     for (int32_t i = 0; i < list->n; i++)
-        if (list->row[i].pid == pid && h->is_asked[list->row[i].device])
+        if (list->row[i].pid == pid && cpubind_host_is_asked(h, list->row[i].device))
             return 1;
     return 0;
 }
@@ -238,6 +174,8 @@ static int take_list(listing *l, cpubind_users *list)
         why = cpubind_namespaces_read(&h->root, &own);
     if (why.error)
         return fail_read(l, "/proc/self/ns/pid", why);
+    if (list->driver && list->n > 0)
+        h->is_other_namespace = own.pid != 0;
     /* In another pid namespace the numbers of a driver are of other processes. */
     if (own.pid == 0)
         why = cpubind_split_children(&h->root, list->driver != NULL, list, &children);
@@ -257,7 +195,7 @@ static cpubind_problem_code read_listed(void *ctx, cpubind_arena *arena)
 {
     listing *l = (listing *)ctx;
     cpubind_facts listed = l->h->facts.facts;
-    listed.n_device = l->h->n_listed;
+    listed.n_device = listed.n_listed;
     return cpubind_listed_users_read(&l->source, &listed, arena, &l->of_driver, &l->problem);
 }
 
@@ -302,30 +240,34 @@ static int list_opened(listing *l)
     return is_taken;
 }
 
-/* Reads the processes of a part of the list, and adds an entry for each that is none. Where
- * they cannot be read now, a later listing adds them. */
-static int add_workers(listing *l, cpubind_users part, cpubind_workers *kept)
+/* Adds the entry of a process of the list, unless it has ended. One that cannot be read, or
+ * uses several devices of which it may have one, is said and never bound.
+ *   returns 0 without memory */
+static int add_worker(listing *l, const cpubind_user *user)
 {
     cpubind_host_bind *h = l->h;
-    cpubind_workers workers = {.n = 0};
-    cpubind_linux_fault why = cpubind_no_fault;
-    int is_added = 1;
-    if (cpubind_workers_read(&part, h->sys, &workers, &why) != CPUBIND_LINUX_OK)
-        return fail_read(l, "/proc", why);
-    for (int32_t i = 0; i < workers.n && is_added; i++) {
-        cpubind_worker *w = &workers.row[i];
-        if (!cpubind_host_find(h, w->pid))
-            is_added = add_worker(h, w, &l->found);
-        w->n_child = 0;
-        for (int32_t k = 0; k < l->children.n; k++)
-            w->n_child +=
-                l->children.row[k].parent == w->pid && l->children.row[k].device == w->device;
+    const int is_listed = user->device < h->facts.facts.n_listed;
+    cpubind_worker w;
+    const cpubind_linux_fault why =
+        cpubind_worker_read(&h->root, user->pid, is_listed ? l->of_driver.driver : NULL,
+                            is_listed && h->is_other_namespace, &w);
+    const int has_ended = cpubind_worker_has_ended(&w);
+    host_entry *e = why.error || has_ended ? NULL : cpubind_host_add(h, &w);
+    if (!e) {
+        cpubind_worker_free(&w);
+        return why.error ? fail_read(l, "/proc", why) : has_ended;
     }
-    cpubind_workers_free(kept);
-    *kept = workers;
-    if (!h->is_survey)
-        cpubind_workers_free(kept);
-    return is_added;
+    e->is_foreign = w.fault.error == ESRCH;
+    cpubind_host_take_place(h, e);
+    if (!take_devices(h, e, &l->found))
+        return 0;
+    if (w.fault.error || host_is_refused(e)) {
+        e->row.state = CPUBIND_HOST_FAILED;
+        e->row.status = CPUBIND_LINUX_ERR_GONE;
+        e->row.is_news = 1;
+        e->is_new = 0;
+    }
+    return 1;
 }
 
 /* Makes the entries those of the list. Returns 0 without memory. */
@@ -333,27 +275,18 @@ static int take_entries(listing *l)
 {
     cpubind_host_bind *h = l->h;
     cpubind_linux_fault why = cpubind_no_fault;
-    int32_t n_listed = 0;
-    int is_new = 0;
+    int is_good;
     if (!cpubind_host_keep_orphans(h, &l->found, &l->children))
         return 0;
     if (h->options.tree)
         why = choose_in_tree(h, &l->found);
     if (why.error)
         return fail_read(l, "/proc", why);
-    if (!mark_listed(h, &l->found, &is_new))
-        return 0;
-    while (n_listed < l->found.n && l->found.row[n_listed].device < h->n_listed)
-        n_listed++;
-    return (!is_new ||
-            (add_workers(l,
-                         (cpubind_users){
-                             .row = l->found.row, .n = n_listed, .driver = l->of_driver.driver},
-                         &h->listed) &&
-             add_workers(
-                 l, (cpubind_users){.row = l->found.row + n_listed, .n = l->found.n - n_listed},
-                 &h->opened))) &&
-           cpubind_host_take_children(h, &l->children);
+    is_good = mark_listed(h, &l->found);
+    for (int32_t i = 0; i < l->found.n && is_good; i++)
+        if (!cpubind_host_find(h, l->found.row[i].pid))
+            is_good = add_worker(l, &l->found.row[i]);
+    return is_good && cpubind_host_take_children(h, &l->children);
 }
 
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)

@@ -64,16 +64,9 @@ typedef struct workers {
 /* Whether a process is another one or above it. */
 static int is_above(cpubind_host_bind *h, int32_t pid, int32_t other)
 {
-    cpubind_proc_stat stat = {.ppid = other};
-    for (int i = 0; i < MAX_PARENTS && stat.ppid > 0; i++) {
-        const int32_t at = stat.ppid;
-        if (at == pid)
-            return 1;
-        stat.ppid = 0;
-        if (cpubind_proc_stat_read(&h->root, at, 0, &stat).error)
-            return 0;
-    }
-    return 0;
+    for (int i = 0; i < MAX_PARENTS && other > 0 && other != pid; i++)
+        other = cpubind_parent_of(&h->root, other);
+    return other == pid;
 }
 
 /* The shell that cpubind runs in is no other. */
@@ -115,9 +108,8 @@ static int fits(const char *pattern, const char *name)
 static void read_engine(cpubind_host_bind *h, int32_t pid, cpubind_engine_request *out)
 {
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < MAX_PARENTS && pid > 0; i++) {
+    for (int i = 0; i < MAX_PARENTS && pid > 0; i++, pid = cpubind_parent_of(&h->root, pid)) {
         cpubind_engine_request said;
-        cpubind_proc_stat stat = {.ppid = 0};
         cpubind_bytes bytes = {0};
         cpubind_input line;
         char name[40];
@@ -127,9 +119,7 @@ static void read_engine(cpubind_host_bind *h, int32_t pid, cpubind_engine_reques
         if (said.engine != CPUBIND_ENGINE_NONE)
             *out = said;
         out->is_unclear |= line.state == CPUBIND_INPUT_FAILED && line.error != ESRCH;
-        free(bytes.data);
-        (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
-        pid = stat.ppid;
+        cpubind_bytes_free(&bytes);
     }
 }
 
@@ -146,7 +136,7 @@ void cpubind_host_find_engine(cpubind_host_bind *h)
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *e = h->entry[i];
         cpubind_engine_request one = none;
-        if (e->is_listed && e->device >= 0 && !e->row.parent)
+        if (e->is_listed && e->row.device >= 0 && !e->row.parent)
             read_engine(h, e->row.pid, &one);
         if (is_same_engine(&found, &none))
             found = one;
@@ -159,36 +149,25 @@ void cpubind_host_find_engine(cpubind_host_bind *h)
     *engine = found;
 }
 
-/* Says what an other is of the engine: by its name; a process above a worker is of a server.
- * It serves the first device below it, else that of a worker beside it. */
+/* Finds what an other is of the engine: by its name; a process above a worker is of a server.
+ *   out     *part: of cpubind_beside_kind; -1: nothing; *serves: the first device below it, else
+ *           that of a worker beside it */
 static void find_part(cpubind_host_bind *h, const identity *who, const workers *all,
-                      host_entry *e)
+                      int32_t *part, int32_t *serves)
 {
     const cpubind_engine_kind *kind = cpubind_engine_of(h->options.request.engine.engine);
     const identity *beside = find_beside(who, all);
     int is_server = strncmp(who->name, kind->names, strlen(kind->names)) == 0;
-    e->serves = -1;
-    for (int32_t i = 0; i < all->n && e->serves < 0; i++)
+    for (int32_t i = 0; i < all->n && *serves < 0; i++)
         if (is_above(h, who->pid, all->of[i].pid))
-            e->serves = all->of[i].device;
-    is_server |= e->serves >= 0;
-    if (e->serves < 0 && beside)
-        e->serves = beside->device;
-    e->part = CPUBIND_BESIDE_SERVER;
+            *serves = all->of[i].device;
+    is_server |= *serves >= 0;
+    if (*serves < 0 && beside)
+        *serves = beside->device;
     if (kind->core > 0 && fits(kind->core_name, who->name))
-        e->part = CPUBIND_BESIDE_ENGINE_CORE;
-    else if (!is_server)
-        return;
-    e->row.part = cpubind_beside_word(e->part);
-}
-
-/* Whether the options put an other somewhere. */
-static int is_wanted(cpubind_host_bind *h, const identity *who, const workers *all,
-                     host_entry *e)
-{
-    if (h->options.request.engine.engine != CPUBIND_ENGINE_NONE)
-        find_part(h, who, all, e);
-    return h->options.keeps_others || e->row.part;
+        *part = CPUBIND_BESIDE_ENGINE_CORE;
+    else if (is_server)
+        *part = CPUBIND_BESIDE_SERVER;
 }
 
 /* == The list =============================================================== */
@@ -199,10 +178,10 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     out->own_space = h->sys->statat(h->root.fd, "proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     for (int32_t i = 0; i < h->n; i++) {
         identity who;
-        if (h->entry[i]->device < 0 ||
+        if (h->entry[i]->row.device < 0 ||
             !read_identity(h, h->entry[i]->row.pid, out->own_space, &who))
             continue;
-        who.device = h->entry[i]->device;
+        who.device = h->entry[i]->row.device;
         const cpubind_linux_fault why = CPUBIND_APPEND(h->sys, out->of, out->n, out->cap, &who);
         if (why.error)
             return why;
@@ -214,7 +193,7 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
 static int is_settled(cpubind_host_bind *h, int32_t pid)
 {
     host_entry *e = cpubind_host_find(h, pid);
-    if (!e || (e->device < 0 && e->row.state != CPUBIND_HOST_BOUND))
+    if (!e || (e->row.device < 0 && e->row.state != CPUBIND_HOST_BOUND))
         return 0;
     e->is_listed = 1;
     return 1;
@@ -223,17 +202,19 @@ static int is_settled(cpubind_host_bind *h, int32_t pid)
 /* Adds an other, if the options put it somewhere. */
 static void add_other(cpubind_host_bind *h, const identity *who, const workers *all)
 {
-    host_entry *e = cpubind_host_find(h, who->pid), found = {.device = -1};
-    if (!is_wanted(h, who, all, &found))
+    host_entry *e = cpubind_host_find(h, who->pid);
+    int32_t part = -1, serves = -1;
+    if (h->options.request.engine.engine != CPUBIND_ENGINE_NONE)
+        find_part(h, who, all, &part, &serves);
+    if (!h->options.keeps_others && part < 0)
         return;
     if (!e)
-        e = cpubind_host_add(h, who->pid, -1);
+        e = cpubind_host_add_process(h, who->pid);
     if (!e)
         return;
     e->is_listed = 1;
-    e->row.part = found.row.part;
-    e->part = found.part;
-    e->serves = found.serves;
+    e->row.part = part;
+    e->serves = serves;
 }
 
 /* Adds every process of the tree that uses no device. */

@@ -15,8 +15,6 @@ void cpubind_host_free_plans(cpubind_host_bind *h)
     free(h->facts.arena.base);
     free(h->plan.arena.base);
     free(h->whole.arena.base);
-    free(h->number);
-    free(h->is_asked);
     free(h->online);
     cpubind_host_free_allowed(&h->allowed);
     cpubind_host_free_allowed(&h->whole_allowed);
@@ -58,8 +56,12 @@ typedef struct making {
 /* The request for those devices alone whose driver lists their users. */
 static cpubind_request request_of_listed(const making *m)
 {
+    const cpubind_facts *f = &m->h->facts.facts; /* which are to be read, unless it is a plan */
+    const int32_t last = !m->is_plan       ? CPUBIND_MAX_DEVICES
+                         : f->n_listed > 0 ? f->device[f->n_listed - 1]->logic
+                                           : -1;
     cpubind_request request = *m->request;
-    while (request.n_device > 0 && request.device[request.n_device - 1] > m->h->last_listed)
+    while (request.n_device > 0 && request.device[request.n_device - 1] > last)
         request.n_device--;
     if (request.n_device == 0)
         request.device = NULL;
@@ -155,8 +157,7 @@ static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *re
     return out->code;
 }
 
-/* Whether the options ask for a device: by its number, by its function, or for all. */
-static int is_asked_for(const cpubind_host_bind *h, int32_t device)
+int cpubind_host_is_asked(const cpubind_host_bind *h, int32_t device)
 {
     const cpubind_facts *f = &h->facts.facts;
     const cpubind_request *request = &h->options.request;
@@ -170,42 +171,12 @@ static int is_asked_for(const cpubind_host_bind *h, int32_t device)
                                  : !f->is_part;
 }
 
-/* Numbers the devices: those of the facts, by their ids. */
-static int number_devices(cpubind_host_bind *h)
-{
-    const cpubind_facts *f = &h->facts.facts;
-    const size_t room = (size_t)f->n_device + 1;
-    h->n_listed = f->n_listed;
-    h->n_device = f->n_device;
-    h->number = (int32_t *)h->sys->malloc(room * sizeof *h->number);
-    h->is_asked = (uint8_t *)h->sys->malloc(room);
-    if (!h->number || !h->is_asked)
-        return 0;
-    for (int32_t i = 0; i < h->n_device; i++) {
-        h->number[i] = f->device[i]->logic;
-        h->is_asked[i] = (uint8_t)is_asked_for(h, i);
-    }
-    h->last_listed = h->n_listed > 0 ? h->number[h->n_listed - 1] : -1;
-    return 1;
-}
-
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
-    cpubind_problem_code code;
     request.wants_pci = 1;
-    free(h->number);
-    free(h->is_asked);
-    h->number = NULL;
-    h->is_asked = NULL;
     cpubind_problem_clear(&h->facts.problem);
-    h->last_listed = CPUBIND_MAX_DEVICES;
-    code = make(h, &request, 0, &h->facts);
-    if (code == CPUBIND_PROBLEM_NONE && !number_devices(h))
-        code = CPUBIND_PROBLEM_NO_MEMORY;
-    h->facts.code = code;
-    h->facts.has_facts = code == CPUBIND_PROBLEM_NONE;
-    return code;
+    return make(h, &request, 0, &h->facts);
 }
 
 /* == Plans ================================================================== */
@@ -217,7 +188,7 @@ static int is_in_whole_pool(const cpubind_host_bind *h, const host_entry *e, int
     for (int32_t i = 0; i < plan->n_want; i++) {
         const int32_t number = h->whole.facts.device[plan->want[i]]->logic;
         int32_t k = 0;
-        while (k < e->row.n_device && h->number[e->devices[k]] != number)
+        while (k < e->row.n_device && h->facts.facts.device[e->row.devices[k]]->logic != number)
             k++;
         if (k == e->row.n_device)
             continue;
@@ -247,9 +218,9 @@ static int lies_in_whole_pools(const cpubind_host_bind *h, const host_entry *e)
  * plan, as everywhere. */
 static int has_own_cpus(const cpubind_host_bind *h, const host_entry *e)
 {
-    return host_is_claim_held(e) || lies_in_whole_pools(h, e) ||
-           (e->row.pod.qos == CPUBIND_QOS_GUARANTEED && e->n_allowed > 0 &&
-            e->n_allowed < h->facts.facts.n_online);
+    return cpubind_worker_holds_claim(&e->row) || lies_in_whole_pools(h, e) ||
+           (e->row.pod.qos == CPUBIND_QOS_GUARANTEED && e->row.allowed.n > 0 &&
+            e->row.allowed.n < h->facts.facts.n_online);
 }
 
 /* Lists the users of each device: its own processes, and where it has none those that use
@@ -259,9 +230,9 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
     int32_t n = 0, n_own;
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *e = h->entry[i];
-        if (e->device >= 0 && !host_is_joint(e) && !e->row.parent && !e->is_stale &&
-            (e->n_allowed > 0 || !h->is_survey))
-            user[n++] = (cpubind_host_user){e->device, host_cpus_of(e), has_own_cpus(h, e)};
+        if (e->row.device >= 0 && !host_is_joint(e) && !e->row.parent && !e->is_stale &&
+            (e->row.allowed.n > 0 || !h->is_survey))
+            user[n++] = (cpubind_host_user){e->row.device, host_cpus_of(e), has_own_cpus(h, e)};
     }
     n_own = n;
     for (int32_t i = 0; i < h->n; i++) {
@@ -269,10 +240,10 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
         for (int32_t k = 0; host_is_joint(e) && k < e->row.n_device; k++) {
             int has_own = 0;
             for (int32_t j = 0; j < n_own && !has_own; j++)
-                has_own = user[j].device == e->devices[k];
+                has_own = user[j].device == e->row.devices[k];
             if (!has_own)
                 user[n++] =
-                    (cpubind_host_user){e->devices[k], host_cpus_of(e), has_own_cpus(h, e)};
+                    (cpubind_host_user){e->row.devices[k], host_cpus_of(e), has_own_cpus(h, e)};
         }
     }
     return n;
@@ -294,9 +265,8 @@ static int allow(cpubind_host_bind *h, cpubind_request *request, int32_t *n_user
     user = (cpubind_host_user *)h->sys->malloc(room * sizeof *user);
     cpubind_host_free_allowed(&h->allowed);
     *n_user = user ? list_users(h, user) : 0;
-    is_made =
-        user && cpubind_host_allow(h->sys, h->number, h->n_listed, h->n_device, user, *n_user,
-                                   *n_user == 0 || h->is_survey, &h->allowed, request);
+    is_made = user && cpubind_host_allow(h->sys, &h->facts.facts, user, *n_user,
+                                         *n_user == 0 || h->is_survey, &h->allowed, request);
     free(user);
     return is_made;
 }
@@ -349,8 +319,7 @@ cpubind_problem_code cpubind_host_plan_whole(cpubind_host_bind *h)
     request.scope = CPUBIND_SCOPE_CPUSET;
     cpubind_problem_clear(&p->problem);
     cpubind_host_free_allowed(&h->whole_allowed);
-    if (!cpubind_host_allow(h->sys, h->number, h->n_listed, h->n_device, NULL, 0, 1,
-                            &h->whole_allowed, &request)) {
+    if (!cpubind_host_allow(h->sys, &h->facts.facts, NULL, 0, 1, &h->whole_allowed, &request)) {
         p->problem.code = p->code = CPUBIND_PROBLEM_NO_MEMORY;
         return p->code;
     }
@@ -365,7 +334,7 @@ int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device)
 {
     const cpubind_host_plan *p = &h->plan;
     for (int32_t i = 0; p->code == CPUBIND_PROBLEM_NONE && i < p->plan.n_want; i++)
-        if (p->facts.device[p->plan.want[i]]->logic == h->number[device])
+        if (p->facts.device[p->plan.want[i]]->logic == h->facts.facts.device[device]->logic)
             return i;
     return -1;
 }
@@ -391,12 +360,12 @@ static int join_pools(const cpubind_host_bind *h, const host_entry *e, cpubind_a
     int32_t total = 0, n = 0, kept = 0, has = 0, memory_node = -1, node;
     int32_t *cpu;
     for (int32_t i = 0; i < e->row.n_device; i++)
-        total += cpubind_host_pool(h, e->devices[i], &node).n;
+        total += cpubind_host_pool(h, e->row.devices[i], &node).n;
     cpu = cpubind_arena_ints(arena, total);
     if (!cpu)
         return 0;
     for (int32_t i = 0; i < e->row.n_device; i++) {
-        const cpubind_cpus pool = cpubind_host_pool(h, e->devices[i], &node);
+        const cpubind_cpus pool = cpubind_host_pool(h, e->row.devices[i], &node);
         if (pool.n == 0)
             continue;
         memcpy(cpu + n, pool.cpu, (size_t)pool.n * sizeof *cpu);
@@ -454,15 +423,15 @@ static int is_of_its_device(const cpubind_host_bind *h, const host_entry *e,
 static int32_t find_beside(const cpubind_host_bind *h, const host_entry *e)
 {
     const cpubind_device_plan *plan = &h->plan.plan;
-    const int is_core = e->part == CPUBIND_BESIDE_ENGINE_CORE;
+    const int is_core = e->row.part == CPUBIND_BESIDE_ENGINE_CORE;
     uint8_t is_taken[CPUBIND_MAX_DEVICES] = {0};
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *other = h->entry[i];
         int32_t found = -1, any = -1;
-        if (!other->row.part || other->part != e->part || (!is_core && other != e))
+        if (other->row.part != e->row.part || (!is_core && other != e))
             continue;
         for (int32_t k = plan->n_beside - 1; k >= 0; k--) {
-            if (plan->beside[k].kind != e->part ||
+            if ((int32_t)plan->beside[k].kind != e->row.part ||
                 (is_core && is_taken[plan->beside[k].number]))
                 continue;
             any = k;
@@ -483,7 +452,7 @@ static cpubind_problem_code make_other_goal(const cpubind_host_bind *h, const ho
                                             cpubind_goal *goal, cpubind_problem *problem)
 {
     const cpubind_device_plan *plan = &h->plan.plan;
-    const int32_t k = e->row.part ? find_beside(h, e) : -1;
+    const int32_t k = e->row.part >= 0 ? find_beside(h, e) : -1;
     *goal = (cpubind_goal){.device = -1,
                            .main = {plan->kept, plan->n_kept},
                            .memory_node = -1,
@@ -497,46 +466,48 @@ static cpubind_problem_code make_other_goal(const cpubind_host_bind *h, const ho
 }
 
 /* Why a process of devices without a pool has no goal. */
-static cpubind_problem why_poolless(const cpubind_host_bind *h, const host_part *part)
+static cpubind_problem why_poolless(const cpubind_host_bind *h, int32_t device, int is_joint)
 {
     const cpubind_host_plan *p = &h->plan;
     cpubind_problem problem = p->problem;
     for (int32_t i = 0; i < p->plan.n_poolless; i++)
-        if (p->facts.device[p->plan.poolless[i].device]->logic == h->number[part->device])
+        if (p->facts.device[p->plan.poolless[i].device]->logic ==
+            h->facts.facts.device[device]->logic)
             problem = p->plan.poolless[i].problem;
     if (problem.code == CPUBIND_PROBLEM_NONE) {
         problem.code = CPUBIND_PROBLEM_BAD_REQUEST;
-        problem.what = part->joint ? "it may have none of the CPUs of its devices"
-                                   : "the plan by these rules is for NPUs alone";
+        problem.what = is_joint ? "it may have none of the CPUs of its devices"
+                                : "the plan by these rules is for NPUs alone";
     }
     return problem;
 }
 
-cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
-                                                 const host_part *part, cpubind_arena *arena,
+cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h, int32_t device,
+                                                 const host_entry *e, cpubind_arena *arena,
                                                  cpubind_goal *out, cpubind_problem *problem)
 {
     const cpubind_source source = h->live ? cpubind_linux_source(h->live) : source_of(h);
     const cpubind_host_plan *p = &h->plan;
+    const int is_joint = e && host_is_joint(e);
     cpubind_goal_pool joined = {.n_cpu = 0};
-    const cpubind_goal_request request = {
-        .facts = &p->facts,
-        .plan = &p->plan,
-        .row = part->joint ? -1 : cpubind_host_plan_row(h, part->device),
-        .pool = part->joint ? &joined : NULL,
-        .wish = h->options.wish,
-        .n_wish = h->options.n_wish,
-        .threads = h->options.threads,
-        .moves_nics = h->options.moves_nics,
-        .n_process = part->n_process,
-        .process = part->process};
+    const cpubind_goal_request request = {.facts = &p->facts,
+                                          .plan = &p->plan,
+                                          .row =
+                                              is_joint ? -1 : cpubind_host_plan_row(h, device),
+                                          .pool = is_joint ? &joined : NULL,
+                                          .wish = h->options.wish,
+                                          .n_wish = h->options.n_wish,
+                                          .threads = h->options.threads,
+                                          .moves_nics = h->options.moves_nics,
+                                          .n_process = e ? e->row.n_process : 0,
+                                          .process = e ? e->row.process : 0};
     *problem = p->problem;
     if (p->code != CPUBIND_PROBLEM_NONE)
         return p->code;
-    if (part->joint && !join_pools(h, part->joint, arena, &joined))
+    if (is_joint && !join_pools(h, e, arena, &joined))
         return CPUBIND_PROBLEM_NO_MEMORY;
     if (request.row < 0 && joined.n_cpu == 0)
-        *problem = why_poolless(h, part);
+        *problem = why_poolless(h, device, is_joint);
     else
         problem->code = cpubind_goal_make(&source, &request, arena, out, problem);
     return problem->code;
@@ -544,8 +515,8 @@ cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
 
 /* The arguments of make_part. */
 typedef struct goal_making {
-    cpubind_host_bind *h;
-    host_part part;
+    const cpubind_host_bind *h;
+    const host_entry *e;
     cpubind_goal *out;
     cpubind_problem *problem;
 } goal_making;
@@ -553,7 +524,7 @@ typedef struct goal_making {
 static cpubind_problem_code make_part(void *ctx, cpubind_arena *arena)
 {
     goal_making *m = (goal_making *)ctx;
-    return cpubind_host_make_part_goal(m->h, &m->part, arena, m->out, m->problem);
+    return cpubind_host_make_part_goal(m->h, m->e->row.device, m->e, arena, m->out, m->problem);
 }
 
 /* The goal of a child: the main CPUs of its worker, which the goal borrows.
@@ -562,10 +533,10 @@ static cpubind_problem_code make_child_goal(const cpubind_host_bind *h, const ho
                                             cpubind_goal *goal)
 {
     const host_entry *parent = cpubind_host_find(h, e->row.parent);
-    if (!parent || !parent->main)
+    if (!parent || !parent->main.cpu)
         return CPUBIND_PROBLEM_BAD_REQUEST;
     *goal = (cpubind_goal){.device = parent->row.number,
-                           .main = {parent->main, parent->n_main},
+                           .main = parent->main,
                            .rules = cpubind_host_rules(h),
                            .memory_node = -1,
                            .no_irq = CPUBIND_IRQ_NO_ROLE};
@@ -577,18 +548,12 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem)
 {
-    goal_making m = {.h = h,
-                     .part = {.device = e->device,
-                              .n_process = e->row.n_process,
-                              .process = e->row.process,
-                              .joint = host_is_joint(e) ? e : NULL},
-                     .out = goal,
-                     .problem = problem};
+    goal_making m = {h, e, goal, problem};
     cpubind_problem_code code;
     cpubind_problem_clear(problem);
     if (e->row.parent) {
         code = make_child_goal(h, e, goal);
-    } else if (e->device < 0) {
+    } else if (e->row.device < 0) {
         *problem = h->plan.problem;
         code = h->plan.code;
         if (code == CPUBIND_PROBLEM_NONE)

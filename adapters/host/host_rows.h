@@ -19,7 +19,7 @@
 
 /* A child of a worker: lineage.h. */
 typedef struct host_child {
-    cpubind_child of;
+    cpubind_fork of;
     /* The place of its worker, which stays when that has ended and a child takes it. */
     int32_t parent_pid;
     uint64_t parent_start;
@@ -27,35 +27,25 @@ typedef struct host_child {
     int was_inside; /* it had CPUs of its worker: its narrow mask is not its own */
 } host_child;
 
-/* A process, and all that is kept of it between two calls. */
+/* A process, and what is kept of it between two calls for this folder alone. */
 typedef struct host_entry {
-    cpubind_host_row row;
-    uint64_t start;   /* of the process */
-    int32_t device;   /* the first that it uses; -1: an other */
-    int32_t *devices; /* all of them, ascending: row.n_device; NULL: a child */
-    int is_listed;    /* by the last listing */
-    int is_stale;     /* others were, of its device, and not this one: it has no part */
+    cpubind_worker row;
+    int is_listed; /* by the last listing */
+    int is_stale;  /* others were, of its device, and not this one: it has no part */
     /* Its place among the processes of its device: its own start, or that of the worker that it
      * was forked from, which has ended. */
     int32_t order_pid;
     uint64_t order_start;
-    int32_t *main, n_main;       /* the CPUs of its main threads; NULL: not bound yet */
-    cpubind_binding *binding;    /* NULL: not open */
-    int was_other;               /* when the binding was opened: its memory is not moved */
-    int32_t *allowed, n_allowed; /* CPUs, ascending: those before it was bound first; n 0: not
-                                    known */
-    int32_t *claimed, n_claimed; /* CPUs, ascending: what its environment claims; n 0: none */
-    int has_own_mask;            /* when it was found: a mask narrower than its cpuset */
-    int is_new;                  /* nobody was told of it yet */
-    int is_recorded;             /* it is an entry because it is on record */
-    int is_foreign;              /* its number is of another pid namespace */
-    cpubind_beside_kind part;    /* of an other with row.part: which one, and ... */
-    int32_t serves;              /* ... its first device; -1: not known */
-    uint64_t goal_sum;           /* of the goal it is bound to; 0: none */
-    uint64_t main_sum;           /* of the text of its main CPUs */
-    int32_t pause, wait;         /* FAILED, BUSY: periods from one try to the next, and left */
-    int32_t n_moved_back;        /* periods in a row in which its threads had been moved */
-    char other_path[CPUBIND_PLACE_SIZE];
+    cpubind_cpus main;    /* the CPUs of its main threads; cpu NULL: not bound yet */
+    int was_other;        /* when the binding was opened: its memory is not moved */
+    int is_new;           /* nobody was told of it yet */
+    int is_recorded;      /* it is an entry because it is on record */
+    int is_foreign;       /* its number is of another pid namespace */
+    int32_t serves;       /* of an other with row.part: its first device; -1: not known */
+    uint64_t goal_sum;    /* of the goal it is bound to; 0: none */
+    uint64_t main_sum;    /* of the text of its main CPUs */
+    int32_t pause, wait;  /* FAILED, BUSY: periods from one try to the next, and left */
+    int32_t n_moved_back; /* periods in a row in which its threads had been moved */
 } host_entry;
 
 /* Whether an entry uses several devices: it has their pools, or is refused. */
@@ -70,18 +60,10 @@ static inline int host_is_refused(const host_entry *e)
     return e->is_foreign || (e->row.n_device > 1 && e->row.is_of_one);
 }
 
-/* Whether the cpuset of an entry has all CPUs of its claim: they are its own then. */
-static inline int host_is_claim_held(const host_entry *e)
-{
-    return e->n_claimed > 0 && cpubind_list_common(e->claimed, e->n_claimed, e->allowed,
-                                                   e->n_allowed) == e->n_claimed;
-}
-
 /* The CPUs that an entry is bound within; n 0: not known. */
 static inline cpubind_cpus host_cpus_of(const host_entry *e)
 {
-    return host_is_claim_held(e) ? (cpubind_cpus){e->claimed, e->n_claimed}
-                                 : (cpubind_cpus){e->allowed, e->n_allowed};
+    return cpubind_worker_holds_claim(&e->row) ? e->row.claimed : e->row.allowed;
 }
 
 struct cpubind_host_bind {
@@ -94,23 +76,19 @@ struct cpubind_host_bind {
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
     /* A device is an index into facts.facts.device: those whose driver lists its users, then
      * the others of the bus. */
-    cpubind_host_plan facts;    /* of the first call */
-    int32_t n_listed, n_device; /* listed ones, and all */
-    int32_t last_listed;        /* the largest id of a listed one */
-    int32_t *number;            /* by device: its id in the facts */
-    uint8_t *is_asked; /* by device: the options ask for it; the others keep their CPUs */
+    cpubind_host_plan facts;      /* of the first call */
     cpubind_strangers strangers;  /* of a watch */
     cpubind_host_plan plan;       /* with workers of now, or why there is none */
     cpubind_host_allowed allowed; /* which the plan borrows from */
     cpubind_host_plan whole;      /* of all devices, whoever uses them; has_facts 0: not made */
     cpubind_host_allowed whole_allowed; /* which that borrows from */
     cpubind_arena goal_arena, list_arena;
-    int is_survey;                  /* changes nothing, and keeps the workers: */
-    cpubind_workers listed, opened; /* by the lists of drivers, and by open files */
-    int32_t n_hidden, n_elsewhere;  /* entries of the former */
-    int32_t n_unseen;               /* of the latter */
-    int32_t *online;                /* CPUs that a plan for nobody borrows */
-    int32_t *tree_cpu;              /* that the tree may have; NULL: not read, or named */
+    int is_survey;                 /* changes nothing */
+    int32_t n_hidden, n_elsewhere; /* entries of the list of a driver */
+    int is_other_namespace;        /* and its numbers are of another pid namespace */
+    int32_t n_unseen;              /* processes whose open files may not be read */
+    int32_t *online;               /* CPUs that a plan for nobody borrows */
+    cpubind_cpus tree_cpus;        /* that the tree may have; n 0: not read, or named */
     uint64_t tree_start;
     cpubind_ids in_tree; /* by the last listing */
     host_child *child;   /* by the last listing */
@@ -133,6 +111,10 @@ struct cpubind_host_bind {
  *   returns its code, also in h->facts */
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
 
+/* Whether the options ask for a device: by its number, by its function, or for all. The others
+ * keep their CPUs. */
+int cpubind_host_is_asked(const cpubind_host_bind *h, int32_t device);
+
 /* Plans for the workers that are entries now.
  *   returns its code, also in h->plan */
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
@@ -147,15 +129,10 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem);
 
-/* A process of a device, or of several. */
-typedef struct host_part {
-    int32_t device, n_process, process; /* as of a row */
-    const host_entry *joint;            /* of several devices; NULL: of one */
-} host_part;
-
-/* The same as make_goal, in the arena. */
-cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
-                                                 const host_part *part, cpubind_arena *arena,
+/* The same as make_goal for a worker at one of its devices, in the arena.
+ *   in      e: NULL: the goal is that of the whole device */
+cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h, int32_t device,
+                                                 const host_entry *e, cpubind_arena *arena,
                                                  cpubind_goal *out, cpubind_problem *problem);
 
 /* The row of the plan that a device has; -1: it has none. */
@@ -205,9 +182,8 @@ int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *chi
 /* The worker that a process is a child of, or 0. */
 int32_t cpubind_host_parent(const cpubind_host_bind *h, int32_t pid);
 
-/* Keeps the CPUs of the main threads of an entry, as a list or as text.
- *   returns 0 without memory; of a text also if it is none */
-int cpubind_host_keep_main(cpubind_host_bind *h, host_entry *e, cpubind_cpus main);
+/* Keeps the CPUs of the main threads of an entry, as text.
+ *   returns 0 without memory, and of no list */
 int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char *text);
 
 /* Adds an entry for each child that has other CPUs than the main ones of its worker. */
@@ -232,13 +208,15 @@ host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid);
 /* "near": the word of the rules of the plan. */
 const char *cpubind_host_rules(const cpubind_host_bind *h);
 
-/* Names the device of an entry in its row. */
-void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
+/* Names the device of a process. */
+void cpubind_host_name_device(const cpubind_host_bind *h, cpubind_worker *worker);
 
-/* The same for a process that uses none, by its record. */
-void cpubind_host_name_recorded(const cpubind_host_bind *h, host_entry *e);
+/* The same for a process that uses none, by its record, which its report has. */
+void cpubind_host_name_recorded(const cpubind_host_bind *h, cpubind_worker *worker);
 
-/* Adds an entry; NULL without memory. */
-host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device);
+/* Adds the entry of a worker, and takes that over, or of a process of which nothing is known
+ * yet; NULL without memory. */
+host_entry *cpubind_host_add(cpubind_host_bind *h, const cpubind_worker *worker);
+host_entry *cpubind_host_add_process(cpubind_host_bind *h, int32_t pid);
 
 #endif /* CPUBIND_HOST_ROWS_H */

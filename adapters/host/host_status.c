@@ -216,13 +216,9 @@ static int make_goal(look *l, const cpubind_status_device *device, const cpubind
                      cpubind_goal *goal)
 {
     const host_entry *e = w ? cpubind_host_find(l->h, w->pid) : NULL;
-    host_part part = {.device = device->device,
-                      .n_process = w ? w->n_index : 0,
-                      .process = w ? w->index : 0,
-                      .joint = e && host_is_joint(e) ? e : NULL};
     cpubind_problem problem;
     const cpubind_problem_code code =
-        cpubind_host_make_part_goal(l->h, &part, l->arena, goal, &problem);
+        cpubind_host_make_part_goal(l->h, device->device, e, l->arena, goal, &problem);
     l->is_short |= code == CPUBIND_PROBLEM_NO_MEMORY;
     return code == CPUBIND_PROBLEM_NONE;
 }
@@ -334,28 +330,42 @@ static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
     return device;
 }
 
-/* Looks at the devices that are asked for, and at their workers: those that the driver lists,
- * or those that have opened the device. */
+/* Lists the workers of a device, by start and pid. */
+static void list_workers(const cpubind_host_bind *h, cpubind_status_device *device,
+                         cpubind_status_worker *out)
+{
+    for (int32_t i = 0; i < h->n; i++) {
+        const cpubind_worker *w = &h->entry[i]->row;
+        int32_t at = device->n_worker;
+        if (!w->devices || !cpubind_list_common(w->devices, w->n_device, &device->device, 1))
+            continue;
+        for (; at > 0 &&
+               (out[at - 1].worker->start > w->start ||
+                (out[at - 1].worker->start == w->start && out[at - 1].worker->pid > w->pid));
+             at--)
+            out[at] = out[at - 1];
+        out[at] = (cpubind_status_worker){.worker = w};
+        device->n_worker++;
+    }
+}
+
+/* Looks at the devices that are asked for, and at their workers. */
 static void look_at_devices(look *l)
 {
     const cpubind_host_bind *h = l->h;
     cpubind_host_status *out = l->out;
-    cpubind_status_device *all =
-        (cpubind_status_device *)cpubind_arena_take(l->arena, h->n_device, sizeof *all);
+    cpubind_status_device *all = (cpubind_status_device *)cpubind_arena_take(
+        l->arena, h->facts.facts.n_device, sizeof *all);
     l->is_short |= !all;
     out->device = all;
-    for (int32_t i = 0; i < h->n_device && !l->is_short; i++) {
-        const cpubind_workers *workers = i < h->n_listed ? &h->listed : &h->opened;
+    for (int32_t i = 0; i < h->facts.facts.n_device && !l->is_short; i++) {
         cpubind_status_device *device = &all[out->n_device];
-        if (!h->is_asked[i])
+        if (!cpubind_host_is_asked(h, i))
             continue;
         *device = describe(h, i);
         device->first_worker = out->n_worker;
-        for (int32_t k = 0; k < workers->n; k++)
-            if (workers->row[k].device == i)
-                out->worker[out->n_worker++] =
-                    (cpubind_status_worker){.worker = &workers->row[k]};
-        device->n_worker = out->n_worker - device->first_worker;
+        list_workers(h, device, out->worker + out->n_worker);
+        out->n_worker += device->n_worker;
         out->n_device++;
         look_at_device(l, device);
     }
@@ -365,6 +375,7 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
                                               cpubind_arena *arena, cpubind_host_status *out)
 {
     const cpubind_sys *sys = host->sys;
+    int32_t n_worker = 0;
     look l = {.h = host,
               .has_no_memory = has_no_memory,
               .arena = arena,
@@ -373,10 +384,12 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
     *out = (cpubind_host_status){.n_hidden = host->n_hidden,
                                  .n_elsewhere = host->n_elsewhere,
                                  .n_unseen = host->n_unseen,
-                                 .is_other_namespace = host->listed.is_other_namespace};
+                                 .is_other_namespace = host->is_other_namespace};
+    for (int32_t i = 0; i < host->n; i++)
+        n_worker += host->entry[i]->row.n_device;
     l.list = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
-    out->worker = (cpubind_status_worker *)cpubind_arena_take(
-        arena, host->listed.n + host->opened.n, sizeof *out->worker);
+    out->worker =
+        (cpubind_status_worker *)cpubind_arena_take(arena, n_worker, sizeof *out->worker);
     if (!l.list || !out->worker)
         return CPUBIND_PROBLEM_NO_MEMORY;
     (void)cpubind_root_live(&l.root, sys);

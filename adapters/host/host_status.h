@@ -9,7 +9,6 @@
 #define CPUBIND_HOST_HOST_STATUS_H
 
 #include "host_bind.h"
-#include "host_workers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,13 +38,14 @@ typedef struct cpubind_status_node {
     int64_t bytes;
 } cpubind_status_node;
 
-/* A worker. The texts are in the arena. */
+/* What was found of a worker at one of its devices. The texts are in the arena. */
 typedef struct cpubind_status_worker {
-    const cpubind_worker *worker;
+    const cpubind_worker *worker; /* borrowed from the host */
     cpubind_place_kind place;
-    cpubind_linux_fault fault;   /* why it has not been compared; error 0: it has */
-    cpubind_linux_status status; /* of bind.h, with this fault; OK: the fault is that of its row
-                                    in the list of workers, or ENOENT, "plan": no pool */
+    /* Why it has not been compared; error 0: it has. With status OK of bind.h it could not be
+     * read, which its row says, too, or ENOENT, "plan": it has no pool. */
+    cpubind_linux_fault fault;
+    cpubind_linux_status status;
     int32_t n_thread;
     int32_t thread[CPUBIND_ALL_ROLES][CPUBIND_PLACE_COUNT]; /* threads, by role and place */
     int32_t is_on_other; /* it is bound for another device than the one that it uses */

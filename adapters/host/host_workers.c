@@ -1,4 +1,4 @@
-/* host_workers.c - the workers of the live host: the processes that use its devices
+/* host_workers.c - one process of the live host: what is known of it
  * SPDX-License-Identifier: MIT
  *
  * Reads files of /proc and /sys, and records; moves nothing and sends no signal but 0. Rules:
@@ -17,25 +17,49 @@
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
-#include "lineage.h"
 #include "process_env.h"
 
 #define PATH_SIZE 4600 /* a cgroup path of PATH_MAX bytes fits */
 
-/* Private to a cpubind_workers: the CPUs that its rows point to. */
-typedef struct memory {
-    cpubind_cpu_sets sets;
-} memory;
-
 /* One reading. `bytes` has the file that was read last. */
 typedef struct reading {
     cpubind_root root;
-    cpubind_workers *out;
-    memory *memory;
     cpubind_bytes bytes;
     int32_t *list; /* CPUBIND_MAX_CPUS elements, for the list that is being read */
-    const cpubind_vendor *driver; /* whose list it is; NULL: it was read from this /proc */
+    const cpubind_vendor *driver; /* whose list has it; NULL: it was found in this /proc */
+    int is_foreign;               /* its number is of another pid namespace */
 } reading;
+
+const char *cpubind_host_state_word(cpubind_host_state state)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_HOST_STATE_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (size_t)state < sizeof words / sizeof *words ? words[state] : "?";
+}
+
+cpubind_worker cpubind_worker_of(int32_t pid)
+{
+    cpubind_worker w = {.pid = pid,
+                        .rank = -1,
+                        .bound_number = -1,
+                        .device = -1,
+                        .number = -1,
+                        .part = -1,
+                        .state = CPUBIND_HOST_UNBOUND,
+                        .record_path = ""};
+    cpubind_problem_clear(&w.problem);
+    return w;
+}
+
+void cpubind_worker_free(cpubind_worker *worker)
+{
+    cpubind_bind_close(worker->binding);
+    free((void *)worker->allowed.cpu);
+    free((void *)worker->mask.cpu);
+    free((void *)worker->claimed.cpu);
+    free(worker->devices);
+}
 
 /* Reads a file of a process, or of the host with pid 0. */
 static cpubind_linux_fault read_file(reading *r, int32_t pid, const char *leaf)
@@ -51,6 +75,31 @@ static cpubind_linux_fault read_file(reading *r, int32_t pid, const char *leaf)
 
 /* == CPUs =================================================================== */
 
+int cpubind_worker_keep(const cpubind_sys *sys, cpubind_cpus cpus, cpubind_cpus *out)
+{
+    int32_t *own = (int32_t *)sys->malloc(((size_t)cpus.n + 1) * sizeof *own);
+    if (!own)
+        return 0;
+    if (cpus.n > 0)
+        memcpy(own, cpus.cpu, (size_t)cpus.n * sizeof *own);
+    free((void *)out->cpu);
+    *out = (cpubind_cpus){own, cpus.n};
+    return 1;
+}
+
+static cpubind_linux_fault keep(const reading *r, const int32_t *cpu, int32_t n,
+                                cpubind_cpus *out)
+{
+    return cpubind_fault_of(
+        cpubind_worker_keep(r->root.sys, (cpubind_cpus){cpu, n}, out) ? 0 : ENOMEM, "memory");
+}
+
+int cpubind_worker_holds_claim(const cpubind_worker *w)
+{
+    return w->claimed.n > 0 && cpubind_list_common(w->claimed.cpu, w->claimed.n, w->allowed.cpu,
+                                                   w->allowed.n) == w->claimed.n;
+}
+
 /* Whether a fault is the lack of memory, which ends the reading. */
 static int is_memory(cpubind_linux_fault fault)
 {
@@ -58,19 +107,16 @@ static int is_memory(cpubind_linux_fault fault)
 }
 
 /* The CPUs of the main thread. */
-static cpubind_linux_fault read_mask(reading *r, int32_t pid, int32_t *set)
+static cpubind_linux_fault read_mask(reading *r, cpubind_worker *w)
 {
     cpubind_int_list list = {r->list, CPUBIND_MAX_CPUS, 0};
-    cpubind_linux_fault fault = read_file(r, pid, "status");
-    *set = CPUBIND_CPUSET_NONE;
+    cpubind_linux_fault fault = read_file(r, w->pid, "status");
     if (fault.error)
         return fault;
     if (cpubind_status_parse(r->bytes.data, r->bytes.len, CPUBIND_MAX_CPUS, &list, NULL) !=
         CPUBIND_TEXT_OK)
         return cpubind_fault_of(EILSEQ, "read status");
-    if (list.n == 0)
-        return cpubind_no_fault;
-    return cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, list.out, list.n, set);
+    return keep(r, list.out, list.n, &w->mask);
 }
 
 /* Finds out whether a folder is there. */
@@ -177,14 +223,6 @@ static cpubind_linux_fault read_cpuset(reading *r, int32_t pid, cpubind_int_list
     return fault;
 }
 
-static cpubind_cpus cpus_of(const reading *r, int32_t set)
-{
-    const cpubind_cpu_sets *sets = &r->memory->sets;
-    if (set == CPUBIND_CPUSET_NONE)
-        return (cpubind_cpus){NULL, 0};
-    return (cpubind_cpus){sets->set[set].cpu, sets->set[set].n};
-}
-
 /* == The record ============================================================= */
 
 /* Whether a worker is bound, and for what. */
@@ -214,15 +252,13 @@ static cpubind_linux_fault read_record(reading *r, cpubind_worker *w)
     return cpubind_no_fault;
 }
 
-/* The CPUs that a worker had before it, or a process above it, was bound; NONE: none is. */
-static cpubind_linux_fault read_before(reading *r, const cpubind_worker *w, int32_t *set)
+/* The CPUs that a worker had before it, or a process above it, was bound; n 0: none is. */
+static cpubind_linux_fault read_before(reading *r, int32_t pid, cpubind_cpus *out)
 {
     cpubind_outer outer;
-    cpubind_linux_fault fault = cpubind_bind_find_outer(w->pid, r->root.sys, &outer);
-    *set = CPUBIND_CPUSET_NONE;
+    cpubind_linux_fault fault = cpubind_bind_find_outer(pid, r->root.sys, &outer);
     if (!fault.error && outer.n_cpu > 0)
-        fault = cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, outer.cpu, outer.n_cpu,
-                                         set);
+        fault = keep(r, outer.cpu, outer.n_cpu, out);
     free(outer.cpu);
     return fault.error == ESRCH ? cpubind_no_fault : fault;
 }
@@ -231,7 +267,7 @@ static cpubind_linux_fault read_before(reading *r, const cpubind_worker *w, int3
  * a binding, or its own. */
 static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
 {
-    int32_t mask, cpuset = CPUBIND_CPUSET_NONE, set;
+    cpubind_cpus cpuset = {NULL, 0}, before = {NULL, 0}, set;
     cpubind_int_list list = {r->list, CPUBIND_MAX_CPUS, 0};
     cpubind_linux_fault fault = read_file(r, w->pid, "cgroup");
     cpubind_piece id;
@@ -243,26 +279,24 @@ static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
     if (!fault.error)
         fault = read_cpuset(r, w->pid, &list);
     if (!fault.error && list.n > 0)
-        fault =
-            cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, list.out, list.n, &cpuset);
+        fault = keep(r, list.out, list.n, &cpuset);
     if (fault.error && !cpubind_is_unseen(fault.error))
         return fault;
     fault = read_record(r, w);
     if (!fault.error)
-        fault = read_before(r, w, &set);
+        fault = read_before(r, w->pid, &before);
     if (!fault.error)
-        fault = read_mask(r, w->pid, &mask);
-    if (fault.error)
-        return fault;
-    if (set == CPUBIND_CPUSET_NONE)
-        set = mask;
-    if (cpuset != CPUBIND_CPUSET_NONE) {
-        w->has_own_mask = set != CPUBIND_CPUSET_NONE &&
-                          !cpubind_cpu_sets_is_part(&r->memory->sets, cpuset, set);
+        fault = read_mask(r, w);
+    set = before.n > 0 ? before : w->mask;
+    if (!fault.error && cpuset.n > 0) {
+        w->has_own_mask =
+            set.n > 0 && cpubind_list_common(cpuset.cpu, cpuset.n, set.cpu, set.n) < cpuset.n;
         set = cpuset;
     }
-    w->mask = cpus_of(r, mask);
-    w->allowed = cpus_of(r, set);
+    if (!fault.error)
+        fault = keep(r, set.cpu, set.n, &w->allowed);
+    free((void *)cpuset.cpu);
+    free((void *)before.cpu);
     return fault;
 }
 
@@ -293,8 +327,7 @@ static cpubind_linux_fault read_claims(reading *r, cpubind_worker *w)
 {
     const int32_t n_prefix = (int32_t)sizeof CPUBIND_ENV_PREFIX - 1;
     const cpubind_bytes *b = &r->bytes;
-    int32_t n = 0, set;
-    cpubind_linux_fault fault;
+    int32_t n = 0;
     for (int32_t at = 0, len; at < b->len && !w->is_claim_bad; at += len + 1) {
         cpubind_int_list list = {r->list + n, CPUBIND_MAX_CPUS - n, 0};
         const char *text = b->data + at, *equals;
@@ -309,12 +342,7 @@ static cpubind_linux_fault read_claims(reading *r, cpubind_worker *w)
         n += list.n;
         w->is_claim_bad |= n > 0 && !cpubind_list_sort(r->list, &n);
     }
-    if (n == 0 || w->is_claim_bad)
-        return cpubind_no_fault;
-    fault = cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, r->list, n, &set);
-    if (!fault.error)
-        w->claimed = cpus_of(r, set);
-    return fault;
+    return n == 0 || w->is_claim_bad ? cpubind_no_fault : keep(r, r->list, n, &w->claimed);
 }
 
 static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
@@ -355,19 +383,17 @@ static int uses_driver(reading *r, int32_t pid)
     return found;
 }
 
-/* Reads the rest of a row of which pid and device are known. */
 static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
 {
     cpubind_proc_stat stat, after;
     cpubind_linux_fault again, fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
     if (fault.error && fault.error != ESRCH) /* once more: without it the worker has no name */
         fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
-    w->rank = w->bound_number = -1;
-    if (fault.error == ESRCH && !r->out->is_other_namespace) {
+    if (fault.error == ESRCH && !r->is_foreign) {
         const int is_there = r->root.sys->kill((pid_t)w->pid, 0) == 0 || errno == EPERM;
         return cpubind_fault_of(is_there ? EPERM : ESRCH, is_there ? "hidden" : "process");
     }
-    if (r->out->is_other_namespace && (fault.error || !uses_driver(r, w->pid)))
+    if (r->is_foreign && (fault.error || !uses_driver(r, w->pid)))
         return cpubind_fault_of(ESRCH, "pid namespace");
     if (fault.error)
         return fault;
@@ -375,7 +401,7 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
         return cpubind_fault_of(ESRCH, "process");
     w->start = stat.start;
     copy_text(w->name, sizeof w->name, stat.name, strlen(stat.name));
-    (void)cpubind_bind_program(w->pid, r->root.sys, w->program);
+    w->has_program = cpubind_bind_program(w->pid, r->root.sys, w->program);
     if (!*w->program)
         copy_text(w->program, sizeof w->program, w->name, strlen(w->name));
     fault = read_environment(r, w);
@@ -388,123 +414,26 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
     return fault.error ? fault : again;
 }
 
-static int has_ended(const cpubind_worker *w)
+int cpubind_worker_has_ended(const cpubind_worker *worker)
 {
-    return w->fault.error == ESRCH && strcmp(w->fault.what, "process") == 0;
+    return worker->fault.error == ESRCH && strcmp(worker->fault.what, "process") == 0;
 }
 
-static int compare(const void *left, const void *right)
+cpubind_linux_fault cpubind_worker_read(const cpubind_root *root, int32_t pid,
+                                        const cpubind_vendor *driver, int is_foreign,
+                                        cpubind_worker *out)
 {
-    const cpubind_worker *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->pid < b->pid ? -1 : a->pid > b->pid;
-}
-
-/* Numbers the workers of each device. */
-static void number_workers(cpubind_workers *out)
-{
-    qsort(out->row, (size_t)out->n, sizeof *out->row, compare);
-    for (int32_t i = 0, n; i < out->n; i += n) {
-        for (n = 1; i + n < out->n && out->row[i + n].device == out->row[i].device; n++)
-            ;
-        for (int32_t k = 0; k < n; k++) {
-            out->row[i + k].index = k;
-            out->row[i + k].n_index = n;
-        }
-    }
-}
-
-/* Takes the children out of the list. In another pid namespace its numbers are of others. */
-static cpubind_linux_fault find_children(reading *r, cpubind_users *list)
-{
-    cpubind_children children = {NULL, 0, 0};
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (!r->out->is_other_namespace)
-        why = cpubind_split_children(&r->root, r->driver != NULL, list, &children);
-    r->out->child = children.row;
-    r->out->n_child = children.n;
-    return why.error == ENOMEM ? cpubind_fault_of(ENOMEM, "memory") : why;
-}
-
-static cpubind_linux_fault read_all(reading *r, cpubind_users *list)
-{
-    cpubind_workers *out = r->out;
-    cpubind_linux_fault why;
-    cpubind_namespaces own = {0, 0};
-    why = r->driver ? cpubind_namespaces_read(&r->root, &own) : cpubind_no_fault;
-    out->is_other_namespace = own.pid != 0;
-    if (!why.error)
-        why = find_children(r, list);
-    if (why.error)
-        return why;
-    for (int32_t i = 0; i < list->n; i++) {
-        cpubind_worker *w = &out->row[out->n];
-        const cpubind_worker *same = NULL;
-        for (int32_t k = 0; k < out->n && !same; k++)
-            if (out->row[k].pid == list->row[i].pid)
-                same = &out->row[k];
-        if (same)
-            *w = *same;
-        else
-            *w = (cpubind_worker){.pid = list->row[i].pid};
-        w->device = list->row[i].device;
-        if (!same)
-            w->fault = read_worker(r, w);
-        if (is_memory(w->fault))
-            return w->fault;
-        if (has_ended(w))
-            out->n_ended++;
-        else
-            out->n++;
-    }
-    number_workers(out);
-    for (int32_t i = 0; i < out->n; i++)
-        for (int32_t k = 0; k < out->n_child; k++)
-            out->row[i].n_child += out->child[k].parent == out->row[i].pid &&
-                                   out->child[k].device == out->row[i].device;
-    return cpubind_no_fault;
-}
-
-cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubind_sys *sys,
-                                          cpubind_workers *out, cpubind_linux_fault *fault)
-{
-    reading r = {.root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE},
-                 .out = out,
-                 .driver = list->driver};
-    const size_t n = (size_t)list->n + 1;
-    cpubind_users own = {.n = list->n};
-    cpubind_linux_fault why = cpubind_no_fault;
-    sys = r.root.sys;
-    *out = (cpubind_workers){0};
-    r.memory = (memory *)sys->malloc(sizeof *r.memory);
-    out->memory = r.memory;
-    if (r.memory)
-        *r.memory = (memory){{0}};
-    out->row = (cpubind_worker *)sys->malloc(n * sizeof *out->row);
-    r.list = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *r.list);
-    own.row = (cpubind_user *)sys->malloc(n * sizeof *own.row);
-    if (!r.memory || !out->row || !r.list || !own.row)
-        why = cpubind_fault_of(ENOMEM, "memory");
-    else if (list->n > 0)
-        memcpy(own.row, list->row, (size_t)list->n * sizeof *own.row);
-    if (!why.error)
-        why = cpubind_root_live(&r.root, sys);
-    if (!why.error)
-        why = read_all(&r, &own);
-    if (r.root.fd >= 0)
-        sys->close(r.root.fd);
+    reading r = {.root = *root, .driver = driver, .is_foreign = is_foreign};
+    *out = cpubind_worker_of(pid);
+    r.list = (int32_t *)root->sys->malloc(CPUBIND_MAX_CPUS * sizeof *r.list);
+    out->fault = r.list ? read_worker(&r, out) : cpubind_fault_of(ENOMEM, "memory");
     cpubind_bytes_free(&r.bytes);
     free(r.list);
-    free(own.row);
-    if (why.error)
-        cpubind_workers_free(out);
-    return cpubind_linux_end(!why.error       ? CPUBIND_LINUX_OK
-                             : is_memory(why) ? CPUBIND_LINUX_ERR_MEMORY
-                                              : CPUBIND_LINUX_ERR_OPEN,
-                             why, fault);
+    if (!out->fault.error)
+        return cpubind_no_fault;
+    out->state = CPUBIND_HOST_FAILED;
+    out->status = CPUBIND_LINUX_ERR_GONE;
+    return is_memory(out->fault) ? out->fault : cpubind_no_fault;
 }
 
 cpubind_linux_fault cpubind_worker_cpuset(cpubind_root *root, int32_t pid, int32_t *cpu,
@@ -518,14 +447,4 @@ cpubind_linux_fault cpubind_worker_cpuset(cpubind_root *root, int32_t pid, int32
     *n = fault.error ? 0 : list.n;
     cpubind_bytes_free(&r.bytes);
     return fault;
-}
-
-void cpubind_workers_free(cpubind_workers *workers)
-{
-    if (workers->memory)
-        cpubind_cpu_sets_free(&((memory *)workers->memory)->sets);
-    free(workers->memory);
-    free(workers->row);
-    free(workers->child);
-    *workers = (cpubind_workers){0};
 }

@@ -33,7 +33,7 @@ static int is_user(const void *ctx, int32_t pid)
 /* Finds the user of a device that a process was forked from, and when the process was
  * started; parent 0: there is none. */
 static cpubind_linux_fault find_parent(cpubind_root *root, const cpubind_users *list,
-                                       int32_t device, cpubind_child *child)
+                                       int32_t device, cpubind_fork *child)
 {
     const users of = {list, device};
     return cpubind_forked_from(root, child->pid, (cpubind_fork_test){is_user, &of},
@@ -53,7 +53,7 @@ static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_users 
     if (!why.error)
         why = cpubind_descendants(root, seed, list->n, &below);
     for (int32_t i = 0; i < below.n && !why.error; i++) {
-        cpubind_child child = {.pid = below.id[i]};
+        cpubind_fork child = {.pid = below.id[i]};
         if (find_row(list, child.pid, -1) >= 0)
             continue;
         why = find_parent(root, list, -1, &child);
@@ -76,7 +76,7 @@ cpubind_linux_fault cpubind_split_children(cpubind_root *root, int finds_unliste
     if (finds_unlisted && list->n > 0)
         why = add_unlisted(root, list, out);
     for (int32_t i = 0; i < list->n && !why.error; i++) {
-        cpubind_child child = {.pid = list->row[i].pid, .device = list->row[i].device};
+        cpubind_fork child = {.pid = list->row[i].pid, .device = list->row[i].device};
         why = find_parent(root, list, child.device, &child);
         if (!why.error && child.parent)
             why = CPUBIND_APPEND(root->sys, out->row, out->n, out->cap, &child);

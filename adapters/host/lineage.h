@@ -21,9 +21,17 @@
 extern "C" {
 #endif
 
+/* A fork of a worker, which belongs to it. */
+typedef struct cpubind_fork {
+    int32_t pid;
+    int32_t parent; /* the worker */
+    int32_t device; /* of both, as the list has it */
+    uint64_t start; /* field 22 of its stat */
+} cpubind_fork;
+
 /* The children in a list of users. */
 typedef struct cpubind_children {
-    cpubind_child *row; /* in the order of the list, then by pid; free(3) */
+    cpubind_fork *row; /* in the order of the list, then by pid; free(3) */
     int32_t n, cap;
 } cpubind_children;
 

@@ -21,49 +21,35 @@ void cpubind_figures_pause(const cpubind_sys *sys, int fd, int32_t ms)
     (void)sys->poll(&wait, 1, ms);
 }
 
-/* Reads one row; `row` has a pid. The state stays where the process cannot be read. */
-static void visit_row(const cpubind_host_bind *host, cpubind_host_row *row,
-                      const cpubind_sys *sys, int has_memory, cpubind_figures_visit *visit,
-                      void *ctx)
+/* Compares a process with its record. The state stays where it cannot be read. One on record
+ * alone counts while it lives. */
+static void look_at(const cpubind_host_bind *host, cpubind_worker *w, int is_recorded,
+                    int has_memory, cpubind_figures_visit *visit, void *ctx)
 {
-    const cpubind_bind_options how = {.pid = row->pid,
+    const cpubind_bind_options how = {.pid = w->pid,
                                       .is_reading = 1,
                                       .memory = has_memory ? CPUBIND_MEMORY_MIGRATE
                                                            : CPUBIND_MEMORY_NONE};
-    cpubind_binding *b = NULL;
-    row->report = NULL;
-    if (row->state != CPUBIND_HOST_ENDED &&
-        cpubind_bind_open(&how, sys, &b, NULL) == CPUBIND_LINUX_OK &&
-        cpubind_bind_verify(b, NULL, NULL) == CPUBIND_LINUX_OK) {
-        row->report = cpubind_bind_report(b);
-        row->binding = b;
-        row->record_path = cpubind_bind_record_path(b);
-        if (row->device < 0) {
-            row->number = row->report->device;
-            (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
-        }
-        if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
-            row->state = cpubind_host_state_of(host, row, b);
-    }
-    visit(ctx, row);
-    cpubind_bind_close(b);
+    cpubind_host_state state = w->state;
+    w->report = NULL;
+    w->binding = NULL;
+    if (w->state != CPUBIND_HOST_ENDED &&
+        cpubind_host_compare(host, w, &how, &state, NULL) != CPUBIND_LINUX_OK)
+        w->report = NULL;
+    if (w->state != CPUBIND_HOST_LEFT && w->state != CPUBIND_HOST_FAILED)
+        w->state = state;
+    if (!is_recorded || (w->binding && cpubind_bind_is_alive(w->binding)))
+        visit(ctx, w);
+    cpubind_bind_close(w->binding);
 }
 
-void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys, int has_memory,
+void cpubind_figures_each(const cpubind_host_bind *host, int has_memory,
                           cpubind_figures_visit *visit, void *ctx)
 {
     for (int32_t i = 0; i < cpubind_host_bind_n(host); i++) {
-        cpubind_host_row row = *cpubind_host_bind_row(host, i);
-        visit_row(host, &row, sys, has_memory, visit, ctx);
+        cpubind_worker w = *cpubind_host_bind_row(host, i);
+        look_at(host, &w, 0, has_memory, visit, ctx);
     }
-}
-
-static int is_row(const cpubind_host_bind *host, int32_t pid)
-{
-    for (int32_t i = 0; i < cpubind_host_bind_n(host); i++)
-        if (cpubind_host_bind_row(host, i)->pid == pid)
-            return 1;
-    return 0;
 }
 
 void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *sys,
@@ -73,22 +59,12 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
     if (cpubind_bind_list(sys, &pid, &n, NULL) != CPUBIND_LINUX_OK)
         return;
     for (int32_t i = 0; i < n; i++) {
-        const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
-        cpubind_host_row row = {.pid = pid[i],
-                                .device = -1,
-                                .number = -1,
-                                .n_process = 1,
-                                .state = CPUBIND_HOST_UNBOUND,
-                                .record_path = "",
-                                .other_path = ""};
-        cpubind_binding *b = NULL;
-        if (is_row(host, pid[i]) || cpubind_bind_open(&how, sys, &b, NULL) != CPUBIND_LINUX_OK)
+        cpubind_worker w = cpubind_worker_of(pid[i]);
+        if (cpubind_host_bind_of(host, pid[i]))
             continue;
-        cpubind_problem_clear(&row.problem);
-        (void)cpubind_bind_program(pid[i], sys, row.name);
-        if (cpubind_bind_is_alive(b))
-            visit_row(host, &row, sys, 1, visit, ctx);
-        cpubind_bind_close(b);
+        w.n_process = 1;
+        (void)cpubind_bind_program(pid[i], sys, w.program);
+        look_at(host, &w, 1, 1, visit, ctx);
     }
     free(pid);
 }
@@ -119,8 +95,7 @@ static void name_pod(const cpubind_pod *pod, char out[CPUBIND_POD_LABELS_SIZE])
 
 /* Whether the figures of what a row uses come behind others, or are these: -1, 1, 0. Those with
  * a logic id come first, those of several devices last. */
-static int compare(const cpubind_service_device *a, const cpubind_host_row *row,
-                   const char *pod)
+static int compare(const cpubind_service_device *a, const cpubind_worker *row, const char *pod)
 {
     const int is_last = !*a->pci - !*row->pci;
     int order;
@@ -134,7 +109,7 @@ static int compare(const cpubind_service_device *a, const cpubind_host_row *row,
 }
 
 /* The figures of what a row uses; new ones are zero but for the memory, which is not known. */
-static cpubind_service_device *find(counting *c, const cpubind_host_row *row)
+static cpubind_service_device *find(counting *c, const cpubind_worker *row)
 {
     char pod[CPUBIND_POD_LABELS_SIZE];
     int32_t at = 0;
@@ -174,7 +149,7 @@ static void add_memory(cpubind_service_device *device, const cpubind_outcomes *r
     device->far_bytes = (device->far_bytes < 0 ? 0 : device->far_bytes) + r->memory.own_left;
 }
 
-static void count_row(void *ctx, const cpubind_host_row *row)
+static void count_row(void *ctx, const cpubind_worker *row)
 {
     counting *c = (counting *)ctx;
     const int is_worker = row->device >= 0 || row->number >= 0 || *row->pci;
@@ -212,7 +187,7 @@ cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const c
     cpubind_linux_fault why = cpubind_root_live(&c.root, sys);
     if (why.error)
         return why;
-    cpubind_figures_each(host, sys, has_memory, count_row, &c);
+    cpubind_figures_each(host, has_memory, count_row, &c);
     (void)sys->close(c.root.fd);
     if (c.is_short) {
         free(c.device);

@@ -10,14 +10,14 @@
 #include "metrics.h"
 
 /* What was found of one worker. Valid until the visit returns. */
-typedef void cpubind_figures_visit(void *ctx, const cpubind_host_row *row);
+typedef void cpubind_figures_visit(void *ctx, const cpubind_worker *row);
 
 /* Compares each process of a host with its record. The rows are those of the host, with the
  * state RIGHT, DRIFTED or UNBOUND and the report of now; a process that cannot be read keeps
  * its row.
  *   in      has_memory: where memory is, too, which takes longer than all the rest
  *   cost    two system calls a thread */
-void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys, int has_memory,
+void cpubind_figures_each(const cpubind_host_bind *host, int has_memory,
                           cpubind_figures_visit *visit, void *ctx);
 
 /* Compares each process on record that lives and is no row of the host with its record.
