@@ -97,7 +97,8 @@ cpubind_piece cpubind_environ_find(const char *text, int32_t len, const char *na
 {
     const int32_t n = (int32_t)strlen(name);
     for (int32_t at = 0, n_one; at < len; at += n_one + 1) {
-        n_one = (int32_t)strnlen(text + at, (size_t)(len - at));
+        const char *end = (const char *)memchr(text + at, '\0', (size_t)(len - at));
+        n_one = end ? (int32_t)(end - text) - at : len - at;
         if (n_one > n && memcmp(text + at, name, (size_t)n) == 0 && text[at + n] == '=')
             return (cpubind_piece){at + n + 1, n_one - n - 1};
     }
