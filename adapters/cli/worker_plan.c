@@ -142,7 +142,7 @@ static words_value *make_report(const api_options *o, const worker_plan *w)
 {
     words_value *array = words_array();
     for (int32_t i = 0; i < w->workers.n_worker; i++) {
-        const cpubind_worker *worker = &w->workers.worker[i];
+        const cpubind_cpu_worker *worker = &w->workers.worker[i];
         words_value *row = words_make("worker:i cpus:v nodes:v", (int)i,
                                       words_list(worker->cpu, worker->n_cpu),
                                       words_list(worker->node, worker->n_node));
@@ -166,7 +166,7 @@ static int print_launch(const api_options *o, cpubind_launch_format format,
     if (!rank)
         return cli_no_memory();
     for (int32_t i = 0; i < n; i++) {
-        const cpubind_worker *worker = &w->workers.worker[i];
+        const cpubind_cpu_worker *worker = &w->workers.worker[i];
         rank[i] = (cpubind_launch_rank){
             worker->cpu,
             worker->n_cpu,

@@ -130,12 +130,12 @@ static int32_t leave(sharer *s, int32_t worker, int32_t n)
 static cpubind_workers_status take_worker(sharer *s, int32_t w)
 {
     const cpubind_topology *t = s->topology;
-    cpubind_worker *worker = &s->out->worker[w];
+    cpubind_cpu_worker *worker = &s->out->worker[w];
     int32_t *cpu = cpubind_arena_ints(s->arena, t->n_cpu);
     int32_t *node = cpubind_arena_ints(s->arena, t->n_node);
     if (!cpu || !node)
         return CPUBIND_WORKERS_NO_MEMORY;
-    *worker = (cpubind_worker){.cpu = cpu, .node = node};
+    *worker = (cpubind_cpu_worker){.cpu = cpu, .node = node};
     for (int32_t i = 0; i < t->n_cpu; i++)
         if (s->owner[i] == w)
             cpu[worker->n_cpu++] = t->cpu[i];
@@ -162,7 +162,7 @@ cpubind_workers_status cpubind_cpu_workers(const cpubind_topology *host, const u
     n = out->n_worker = asked->n_worker > 0 ? asked->n_worker : s.n_with;
     if (n > out->n_core)
         return CPUBIND_WORKERS_TOO_MANY;
-    out->worker = (cpubind_worker *)cpubind_arena_take(arena, n, sizeof *out->worker);
+    out->worker = (cpubind_cpu_worker *)cpubind_arena_take(arena, n, sizeof *out->worker);
     if (!out->worker)
         return CPUBIND_WORKERS_NO_MEMORY;
     status = share(&s, n);

@@ -16,15 +16,15 @@
 extern "C" {
 #endif
 
-typedef struct cpubind_worker {
+typedef struct cpubind_cpu_worker {
     const int32_t *cpu; /* ascending */
     int32_t n_cpu;
     const int32_t *node; /* of these CPUs, ascending */
     int32_t n_node;
-} cpubind_worker;
+} cpubind_cpu_worker;
 
 typedef struct cpubind_workers {
-    cpubind_worker *worker;
+    cpubind_cpu_worker *worker;
     int32_t n_worker;
     int32_t n_core; /* free whole cores */
 } cpubind_workers;

@@ -234,7 +234,7 @@ void cpubind_priv_trade_cores(const planner *p, int32_t *owner)
 }
 
 /* The cores of a CPU worker, of which it has all CPUs. */
-static int32_t count_cores(const planner *p, const cpubind_worker *worker)
+static int32_t count_cores(const planner *p, const cpubind_cpu_worker *worker)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < worker->n_cpu; i++) {
@@ -268,7 +268,7 @@ cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner)
             plan_warn(p, CPUBIND_WARNING_ENGINE_CORES);
     }
     for (int32_t i = 0; i < p->workers.n_worker; i++) {
-        const cpubind_worker *worker = &p->workers.worker[i];
+        const cpubind_cpu_worker *worker = &p->workers.worker[i];
         cpubind_beside *one = add(p, CPUBIND_BESIDE_WORKER, i, 0, 0, count_cores(p, worker));
         one->cpu = worker->cpu;
         one->n_cpu = worker->n_cpu;
