@@ -61,11 +61,19 @@ typedef struct workers {
     ino_t own_space;
 } workers;
 
+/* The parent of a process; 0: it has none, or that is not known. */
+static int32_t parent_of(cpubind_host_bind *h, int32_t pid)
+{
+    cpubind_proc_stat stat = {.ppid = 0};
+    (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
+    return stat.ppid;
+}
+
 /* Whether a process is another one or above it. */
 static int is_above(cpubind_host_bind *h, int32_t pid, int32_t other)
 {
     for (int i = 0; i < MAX_PARENTS && other > 0 && other != pid; i++)
-        other = cpubind_parent_of(&h->root, other);
+        other = parent_of(h, other);
     return other == pid;
 }
 
@@ -108,7 +116,7 @@ static int fits(const char *pattern, const char *name)
 static void read_engine(cpubind_host_bind *h, int32_t pid, cpubind_engine_request *out)
 {
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < MAX_PARENTS && pid > 0; i++, pid = cpubind_parent_of(&h->root, pid)) {
+    for (int i = 0; i < MAX_PARENTS && pid > 0; i++, pid = parent_of(h, pid)) {
         cpubind_engine_request said;
         cpubind_bytes bytes = {0};
         cpubind_input line;

@@ -23,9 +23,6 @@
 /* How often a full queue of connections is tried. */
 #define CONNECT_TICK_MS 5
 
-/* How often a lock that is waited for is tried. */
-#define LOCK_TICK_MS 5
-
 /* Temporary names that are tried. */
 #define TEMP_TRIES 1000
 
@@ -193,17 +190,6 @@ cpubind_linux_fault cpubind_lock(const cpubind_sys *sys, int fd)
     int result;
     CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
     return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
-}
-
-cpubind_linux_fault cpubind_lock_within(const cpubind_sys *sys, int fd, int64_t limit_ms)
-{
-    const int64_t end_ms = cpubind_now_ms() + limit_ms;
-    cpubind_linux_fault why = cpubind_lock(sys, fd);
-    while (why.error == EWOULDBLOCK && cpubind_now_ms() < end_ms) {
-        (void)sys->poll(NULL, 0, LOCK_TICK_MS);
-        why = cpubind_lock(sys, fd);
-    }
-    return why;
 }
 
 /* == Writing ================================================================ */

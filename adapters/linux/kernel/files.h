@@ -143,9 +143,6 @@ cpubind_linux_fault cpubind_each_name(const cpubind_sys *sys, int fd, cpubind_na
  *   errors  EWOULDBLOCK, "lock": another process has it; "lock" */
 cpubind_linux_fault cpubind_lock(const cpubind_sys *sys, int fd);
 
-/* The same, and waits for it at most so long. */
-cpubind_linux_fault cpubind_lock_within(const cpubind_sys *sys, int fd, int64_t limit_ms);
-
 /* == Writing ================================================================ */
 
 /* Writes a text and a line feed to a file of the kernel with one write(2): it takes each write

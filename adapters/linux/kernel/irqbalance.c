@@ -14,6 +14,7 @@
 
 #include "../../text/procfs.h"
 #include "process.h"
+#include "run_folder.h"
 
 #define DAEMON_NAME "irqbalance"
 

@@ -89,13 +89,6 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
     return cpubind_no_fault;
 }
 
-int32_t cpubind_parent_of(cpubind_root *root, int32_t pid)
-{
-    cpubind_proc_stat stat = {.ppid = 0};
-    (void)cpubind_proc_stat_read(root, pid, 0, &stat);
-    return stat.ppid;
-}
-
 int cpubind_has_ended(cpubind_root *root, int32_t pid, uint64_t start)
 {
     cpubind_proc_stat stat = {.start = 0};

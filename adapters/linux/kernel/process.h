@@ -51,9 +51,6 @@ cpubind_linux_fault cpubind_namespaces_read(cpubind_root *root, cpubind_namespac
 cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int32_t tid,
                                            cpubind_proc_stat *out);
 
-/* The parent of a process; 0: it has none, or that is not known. */
-int32_t cpubind_parent_of(cpubind_root *root, int32_t pid);
-
 /* THE RULE of what has ended: there is no such process, which kill(2) says too where /proc may
  * hide it; or the number is that of another one, or of a zombie without threads. What cannot be
  * read has not ended. It is for a number of this pid namespace and a start of this time

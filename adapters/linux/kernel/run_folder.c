@@ -15,6 +15,9 @@
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define PATH_MAX_OWN (CPUBIND_RUN_PATH_SIZE - 2 * CPUBIND_RUN_NAME_SIZE)
 
+/* How often a lock that is waited for is tried. */
+#define LOCK_TICK_MS 5
+
 /* == Where it is ============================================================ */
 
 /* An absolute path of the environment, or the other one. */
@@ -169,6 +172,17 @@ cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make
         return why;
     why = cpubind_run_folder_open(&root, may_make, fd);
     sys->close(root.fd);
+    return why;
+}
+
+cpubind_linux_fault cpubind_lock_within(const cpubind_sys *sys, int fd, int64_t limit_ms)
+{
+    const int64_t end_ms = cpubind_now_ms() + limit_ms;
+    cpubind_linux_fault why = cpubind_lock(sys, fd);
+    while (why.error == EWOULDBLOCK && cpubind_now_ms() < end_ms) {
+        (void)sys->poll(NULL, 0, LOCK_TICK_MS);
+        why = cpubind_lock(sys, fd);
+    }
     return why;
 }
 
