@@ -92,7 +92,7 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     free(h->strangers.row);
     free((void *)h->tree_cpus.cpu);
     free(h->in_tree.id);
-    free(h->child);
+    free(h->child.row);
     if (h->root.fd >= 0)
         h->sys->close(h->root.fd);
     free(h);
@@ -601,6 +601,7 @@ cpubind_problem_code cpubind_host_bind_survey(cpubind_host_bind *h)
     if (read_facts(h) != CPUBIND_PROBLEM_NONE)
         return h->plan.code;
     (void)list_all(h);
+    number_entries(h); /* those that are known, where not all are */
     (void)cpubind_host_make_plan(h);
     return CPUBIND_PROBLEM_NONE;
 }

@@ -1,4 +1,4 @@
-/* host_children.c - the forks of workers: they share what their worker has
+/* cpubind_forkren.c - the forks of workers: they share what their worker has
  * SPDX-License-Identifier: MIT
  *
  * A child has no part of a pool and moves nobody. One that was forked after its worker was
@@ -15,23 +15,23 @@
 
 /* == Who belongs to whom ==================================================== */
 
-static const host_child *find_child(const cpubind_host_bind *h, int32_t pid)
+static const cpubind_fork *find_child(const cpubind_host_bind *h, int32_t pid)
 {
-    for (int32_t i = 0; i < h->n_child; i++)
-        if (h->child[i].of.pid == pid)
-            return &h->child[i];
+    for (int32_t i = 0; i < h->child.n; i++)
+        if (h->child.row[i].pid == pid)
+            return &h->child.row[i];
     return NULL;
 }
 
 int32_t cpubind_host_parent(const cpubind_host_bind *h, int32_t pid)
 {
-    const host_child *child = find_child(h, pid);
-    return child ? child->of.parent : 0;
+    const cpubind_fork *child = find_child(h, pid);
+    return child ? child->parent : 0;
 }
 
 /* The worker that a child belongs to, which lives or has an heir: the first of its children
  * that is found without it, this process where there is none yet. */
-static int32_t find_heir(cpubind_host_bind *h, const host_child *of, int32_t pid)
+static int32_t find_heir(cpubind_host_bind *h, const cpubind_fork *of, int32_t pid)
 {
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *e = h->entry[i];
@@ -41,22 +41,22 @@ static int32_t find_heir(cpubind_host_bind *h, const host_child *of, int32_t pid
     }
     if (of->heir)
         return of->heir;
-    for (int32_t i = 0; i < h->n_child; i++)
-        if (h->child[i].parent_pid == of->parent_pid &&
-            h->child[i].parent_start == of->parent_start)
-            h->child[i].heir = pid;
+    for (int32_t i = 0; i < h->child.n; i++)
+        if (h->child.row[i].parent_pid == of->parent_pid &&
+            h->child.row[i].parent_start == of->parent_start)
+            h->child.row[i].heir = pid;
     return of->heir;
 }
 
 /* What a process was a child of at the last listing, if it is one that has executed no program
  * since; NULL: nothing. */
-static const host_child *find_orphan(cpubind_host_bind *h, int32_t pid)
+static const cpubind_fork *find_orphan(cpubind_host_bind *h, int32_t pid)
 {
-    const host_child *known = find_child(h, pid);
+    const cpubind_fork *known = find_child(h, pid);
     cpubind_proc_stat stat;
     if (!known || cpubind_proc_stat_read(&h->root, pid, 0, &stat).error)
         return NULL;
-    return stat.is_forked && stat.start == known->of.start ? known : NULL;
+    return stat.is_forked && stat.start == known->start ? known : NULL;
 }
 
 int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
@@ -65,13 +65,14 @@ int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
     int32_t n = 0;
     for (int32_t i = 0; i < found->n; i++) {
         const int32_t pid = found->row[i].pid;
-        const host_child *known = find_orphan(h, pid);
+        const cpubind_fork *known = find_orphan(h, pid);
         const int32_t heir = known ? find_heir(h, known, pid) : pid;
         if (heir == pid) {
             found->row[n++] = found->row[i];
             continue;
         }
-        const cpubind_fork row = {pid, heir, found->row[i].device, known->of.start};
+        const cpubind_fork row = {
+            .pid = pid, .parent = heir, .device = found->row[i].device, .start = known->start};
         if (CPUBIND_APPEND(h->sys, children->row, children->n, children->cap, &row).error)
             return 0;
     }
@@ -81,7 +82,7 @@ int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
 
 void cpubind_host_take_place(cpubind_host_bind *h, host_entry *e)
 {
-    const host_child *known = find_orphan(h, e->row.pid);
+    const cpubind_fork *known = find_orphan(h, e->row.pid);
     h->is_old |= e->row.parent != 0;
     e->row.parent = 0;
     if (known && known->heir == e->row.pid) {
@@ -94,39 +95,35 @@ void cpubind_host_take_place(cpubind_host_bind *h, host_entry *e)
 static int32_t count_children(const cpubind_host_bind *h, int32_t pid)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < h->n_child; i++)
-        n += h->child[i].of.parent == pid;
+    for (int32_t i = 0; i < h->child.n; i++)
+        n += h->child.row[i].parent == pid;
     return n;
 }
 
-int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *children)
+void cpubind_host_take_children(cpubind_host_bind *h, cpubind_children *children)
 {
-    host_child *all = (host_child *)h->sys->malloc(((size_t)children->n + 1) * sizeof *all);
     int32_t n = 0;
-    if (!all)
-        return 0;
     for (int32_t i = 0; i < children->n; i++) {
-        const cpubind_fork *child = &children->row[i];
-        const host_child *known = find_child(h, child->pid);
+        cpubind_fork *child = &children->row[i];
+        const cpubind_fork *known = find_child(h, child->pid);
         const host_entry *parent = cpubind_host_find(h, child->parent);
         host_entry *e = cpubind_host_find(h, child->pid);
-        if (!parent || (n > 0 && all[n - 1].of.pid == child->pid))
+        if (!parent || (n > 0 && children->row[n - 1].pid == child->pid))
             continue;
-        all[n] = (host_child){
-            .of = *child, .parent_pid = parent->order_pid, .parent_start = parent->order_start};
-        all[n].was_inside = known && known->of.start == child->start ? known->was_inside : 0;
-        n++;
+        child->parent_pid = parent->order_pid;
+        child->parent_start = parent->order_start;
+        child->was_inside = known && known->start == child->start && known->was_inside;
+        children->row[n++] = *child;
         if (e && e->row.parent) {
             e->row.parent = child->parent;
             e->is_listed = 1;
         }
     }
-    free(h->child);
-    h->child = all;
-    h->n_child = n;
+    free(h->child.row);
+    h->child = (cpubind_children){children->row, n, children->cap};
+    *children = (cpubind_children){NULL, 0, 0};
     for (int32_t i = 0; i < h->n; i++)
         h->entry[i]->row.n_child = count_children(h, h->entry[i]->row.pid);
-    return 1;
 }
 
 /* == Where they are ========================================================= */
@@ -163,10 +160,10 @@ static int is_inside(const cpubind_host_bind *h, int32_t pid, const host_entry *
 }
 
 /* Adds the entry of a child. */
-static void add_entry(cpubind_host_bind *h, const host_child *child, const host_entry *parent,
+static void add_entry(cpubind_host_bind *h, const cpubind_fork *child, const host_entry *parent,
                       int32_t n_cpu)
 {
-    host_entry *e = cpubind_host_add_process(h, child->of.pid);
+    host_entry *e = cpubind_host_add_process(h, child->pid);
     if (!e)
         return;
     e->row.device = parent->row.device;
@@ -181,18 +178,18 @@ static void add_entry(cpubind_host_bind *h, const host_child *child, const host_
 
 void cpubind_host_add_strays(cpubind_host_bind *h)
 {
-    for (int32_t i = 0; i < h->n_child; i++) {
-        host_child *child = &h->child[i];
-        const host_entry *parent = cpubind_host_find(h, child->of.parent);
+    for (int32_t i = 0; i < h->child.n; i++) {
+        cpubind_fork *child = &h->child.row[i];
+        const host_entry *parent = cpubind_host_find(h, child->parent);
         int32_t n_cpu;
         int is_in;
         if (!parent || !parent->main.cpu || parent->row.state == CPUBIND_HOST_ENDED ||
-            cpubind_host_find(h, child->of.pid))
+            cpubind_host_find(h, child->pid))
             continue;
-        is_in = is_inside(h, child->of.pid, parent, &n_cpu);
+        is_in = is_inside(h, child->pid, parent, &n_cpu);
         if (parent->row.binding && (!is_in || n_cpu < parent->main.n)) {
-            cpubind_bind_move_fork(parent->row.binding, child->of.pid);
-            is_in = is_inside(h, child->of.pid, parent, &n_cpu);
+            cpubind_bind_move_fork(parent->row.binding, child->pid);
+            is_in = is_inside(h, child->pid, parent, &n_cpu);
         }
         if (is_in)
             child->was_inside = 1;

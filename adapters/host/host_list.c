@@ -286,7 +286,9 @@ static int take_entries(listing *l)
     for (int32_t i = 0; i < l->found.n && is_good; i++)
         if (!cpubind_host_find(h, l->found.row[i].pid))
             is_good = add_worker(l, &l->found.row[i]);
-    return is_good && cpubind_host_take_children(h, &l->children);
+    if (is_good)
+        cpubind_host_take_children(h, &l->children);
+    return is_good;
 }
 
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)

@@ -158,8 +158,8 @@ void cpubind_host_find_engine(cpubind_host_bind *h)
 }
 
 /* Finds what an other is of the engine: by its name; a process above a worker is of a server.
- *   out     *part: of cpubind_beside_kind; -1: nothing; *serves: the first device below it, else
- *           that of a worker beside it */
+ *   out     *part: of cpubind_beside_kind; -1: nothing; *serves: the first device below it,
+ *           else that of a worker beside it */
 static void find_part(cpubind_host_bind *h, const identity *who, const workers *all,
                       int32_t *part, int32_t *serves)
 {

@@ -17,16 +17,6 @@
 #include "host_workers.h"
 #include "lineage.h"
 
-/* A child of a worker: lineage.h. */
-typedef struct host_child {
-    cpubind_fork of;
-    /* The place of its worker, which stays when that has ended and a child takes it. */
-    int32_t parent_pid;
-    uint64_t parent_start;
-    int32_t heir;   /* the child that takes the place of its worker; 0: none does */
-    int was_inside; /* it had CPUs of its worker: its narrow mask is not its own */
-} host_child;
-
 /* A process, and what is kept of it between two calls for this folder alone. */
 typedef struct host_entry {
     cpubind_worker row;
@@ -90,10 +80,9 @@ struct cpubind_host_bind {
     int32_t *online;               /* CPUs that a plan for nobody borrows */
     cpubind_cpus tree_cpus;        /* that the tree may have; n 0: not read, or named */
     uint64_t tree_start;
-    cpubind_ids in_tree; /* by the last listing */
-    host_child *child;   /* by the last listing */
-    int32_t n_child;
-    host_entry **entry; /* in the order of the rows */
+    cpubind_ids in_tree;    /* by the last listing */
+    cpubind_children child; /* by the last listing */
+    host_entry **entry;     /* in the order of the rows */
     int32_t n, cap;
     char list_input[CPUBIND_DEVICE_INPUT_SIZE]; /* that list_problem names */
     int32_t n_other_rules;        /* processes of other rules that were heard of last */
@@ -175,9 +164,8 @@ int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
 /* Makes a worker of an entry, in the place of the dead one that it was a child of. */
 void cpubind_host_take_place(cpubind_host_bind *h, host_entry *e);
 
-/* Takes the children of a listing, after its workers are entries.
- *   returns 0 without memory */
-int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *children);
+/* Takes over the children of a listing, after its workers are entries. */
+void cpubind_host_take_children(cpubind_host_bind *h, cpubind_children *children);
 
 /* The worker that a process is a child of, or 0. */
 int32_t cpubind_host_parent(const cpubind_host_bind *h, int32_t pid);

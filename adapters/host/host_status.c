@@ -374,13 +374,12 @@ static void look_at_devices(look *l)
 cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t has_no_memory,
                                               cpubind_arena *arena, cpubind_host_status *out)
 {
-    const cpubind_sys *sys = host->sys;
     int32_t n_worker = 0;
     look l = {.h = host,
               .has_no_memory = has_no_memory,
               .arena = arena,
               .out = out,
-              .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
+              .root = host->root};
     *out = (cpubind_host_status){.n_hidden = host->n_hidden,
                                  .n_elsewhere = host->n_elsewhere,
                                  .n_unseen = host->n_unseen,
@@ -392,10 +391,7 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
         (cpubind_status_worker *)cpubind_arena_take(arena, n_worker, sizeof *out->worker);
     if (!l.list || !out->worker)
         return CPUBIND_PROBLEM_NO_MEMORY;
-    (void)cpubind_root_live(&l.root, sys);
     look_at_devices(&l);
-    if (l.root.fd >= 0)
-        sys->close(l.root.fd);
     return l.is_short ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE;
 }
 

@@ -118,8 +118,8 @@ cpubind_worker cpubind_worker_of(int32_t pid);
 /* Frees what a worker has. */
 void cpubind_worker_free(cpubind_worker *worker);
 
-/* Replaces a list of CPUs by a copy, which is not NULL also where it is empty. Returns 0 without
- * memory: it stays. */
+/* Replaces a list of CPUs by a copy, which is not NULL also where it is empty. Returns 0
+ * without memory: it stays. */
 int cpubind_worker_keep(const cpubind_sys *sys, cpubind_cpus cpus, cpubind_cpus *out);
 
 /* Whether its cpuset has all CPUs of its claim: they are its own then. */

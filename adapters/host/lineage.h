@@ -27,6 +27,12 @@ typedef struct cpubind_fork {
     int32_t parent; /* the worker */
     int32_t device; /* of both, as the list has it */
     uint64_t start; /* field 22 of its stat */
+    /* What a host keeps of it from one listing to the next (host_children.c); 0 in a new list.
+     * The place of its worker stays when that has ended and a child takes it. */
+    int32_t parent_pid;
+    uint64_t parent_start;
+    int32_t heir;   /* the child that takes the place of its worker; 0: none does */
+    int was_inside; /* it had CPUs of its worker: its narrow mask is not its own */
 } cpubind_fork;
 
 /* The children in a list of users. */

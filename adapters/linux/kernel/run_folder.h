@@ -46,8 +46,9 @@ cpubind_linux_fault cpubind_run_folder_here(const cpubind_sys *sys, int may_make
 /* Takes the lock of an open file as cpubind_lock does, and waits for it at most so long. */
 cpubind_linux_fault cpubind_lock_within(const cpubind_sys *sys, int fd, int64_t limit_ms);
 
-/* Takes the lock that a file of the folder is, and waits at most so long for it; the file is never removed: whoever opened it has
- * the same one. The kernel releases the lock when this process ends.
+/* Takes the lock that a file of the folder is, and waits at most so long for it; the file is
+ * never removed: whoever opened it has the same one. The kernel releases the lock when this
+ * process ends.
  *   out     *fd: to be closed; unchanged on failure
  *   errors  EWOULDBLOCK, "lock": another process has it; "lock"; "folder" */
 cpubind_linux_fault cpubind_run_lock(const cpubind_sys *sys, const char *name, int64_t limit_ms,
