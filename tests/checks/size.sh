@@ -24,24 +24,24 @@ adapters/text           3629    1700
 adapters/model          3907    1400
 adapters/ascend         5789    2500
 adapters/pci            1423    1300
-adapters/plan           4151    1200
+adapters/plan           4152    1200
 adapters/linux         12736    9500
 adapters/host           4254    3300
 adapters/service        1793    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/words          1666    5600
-adapters/api            9660    1000
+adapters/api            9668    1000
 adapters/doctor         3113    2000
 adapters/measure        2009    1700
-adapters/cli           13110    7500
+adapters/cli           13108    7500
 adapters/nri            1198    1000
 adapters/slurm           261     260
 adapters/python          809     700
 adapters/cpp             463     440
-adapters/packaging       783     400
+adapters/packaging       773     400
 fuzz                     400     400
-tests                  40697   30000'
+tests                  40680   30000'
 
 cloc --quiet --csv --by-file --include-lang='C,C/C++ Header,C++,Python,Bourne Shell,Bourne Again Shell' \
     cpubind.h adapters tests fuzz >"$out/lines" || exit 1
