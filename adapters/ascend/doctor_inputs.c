@@ -1,8 +1,8 @@
-/* doctor_inputs.c - the inputs of a host that cpubind doctor reads besides those of a plan
+/* doctor_inputs.c - what a capture keeps of the inputs that cpubind doctor alone reads
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. A file that a check reads is one more pattern. It must not keep a
- * byte of a command line or an environment that no check reads.
+ * Pure: no I/O, no malloc. It must not keep a byte of a command line or an environment that no
+ * check reads.
  */
 #include "doctor_inputs.h"
 
@@ -11,46 +11,7 @@
 #include "../model/engine.h"
 #include "../model/vendor.h"
 #include "../text/cursor.h"
-#include "../text/input_name.h"
-
-/* As cpubind_input_fits has them. */
-static const char *const patterns[] = {
-    "proc/self/mountinfo",
-    "proc/self/fd",
-    "proc/#/fd",
-    "proc/#/comm",
-    "proc/#/stat",
-    "proc/#/status",
-    "proc/#/cmdline",
-    "proc/#/environ",
-    "proc/#/cgroup",
-    "proc/#/numa_maps",
-    "proc/#/schedstat",
-    "proc/#/task/#/comm",
-    "proc/#/task/#/stat",
-    "proc/#/task/#/status",
-    "run/cpubind/#.record",
-    "run/user/#/cpubind/#.record",
-    "proc/irq/#/smp_affinity_list",
-    "proc/irq/#/effective_affinity_list",
-    "sys/class/net/*/mtu",
-    "sys/class/net/*/device/msi_irqs/#",
-};
-
-static int fits(const char *name, const char *pattern)
-{
-    return cpubind_input_fits(name, pattern, (int32_t)strlen(pattern));
-}
-
-int cpubind_doctor_input_has(const char *name)
-{
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (fits(name, patterns[i]))
-            return 1;
-    return 0;
-}
-
-/* == Distilling ============================================================= */
+#include "input_list.h"
 
 /* Whether a string sets a variable. */
 static int sets(cursor string, const char *name)
@@ -195,15 +156,18 @@ int32_t cpubind_doctor_input_distill(const char *name, char *text, int32_t len)
 {
     cursor_text of;
     const cursor all = cursor_open(&of, text, len, NULL, 1);
-    if (fits(name, "proc/self/fd"))
+    switch (cpubind_input_secret_of(name)) {
+    case CPUBIND_SECRET_ALL:
         return 0;
-    if (fits(name, "proc/#/environ"))
+    case CPUBIND_SECRET_ENVIRON:
         return distill_environ(text, all);
-    if (fits(name, "proc/#/cmdline"))
+    case CPUBIND_SECRET_CMDLINE:
         return distill_cmdline(text, all);
-    if (fits(name, "proc/self/mountinfo"))
+    case CPUBIND_SECRET_MOUNTS:
         return distill_lines(text, all, is_mount_of_proc);
-    if (fits(name, "run/cpubind/#.record") || fits(name, "run/user/#/cpubind/#.record"))
+    case CPUBIND_SECRET_RECORD:
         return distill_lines(text, all, is_of_record);
-    return len;
+    default:
+        return len;
+    }
 }

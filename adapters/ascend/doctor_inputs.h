@@ -1,9 +1,7 @@
-/* doctor_inputs.h - the inputs of a host that cpubind doctor reads besides those of a plan
+/* doctor_inputs.h - what a capture keeps of the inputs that cpubind doctor alone reads
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. They are the files of processes, of interrupts and of network cards. A
- * capture has those of the processes that use a device, of those above them, and of processes
- * in a finding.
+ * Pure: see text.h. input_list.h has which these are.
  */
 #ifndef CPUBIND_ASCEND_DOCTOR_INPUTS_H
 #define CPUBIND_ASCEND_DOCTOR_INPUTS_H
@@ -13,9 +11,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Whether `name`, ended by NUL, is such an input. */
-int cpubind_doctor_input_has(const char *name);
 
 /* Removes what no check reads from the bytes of such an input, before anybody keeps them:
  * environments and command lines hold keys and tokens.

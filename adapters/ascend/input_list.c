@@ -13,22 +13,23 @@
 #include "../text/cursor.h"
 #include "../text/input_name.h"
 #include "ascend_reader.h"
-#include "doctor_inputs.h"
-#include "driver_files.h"
 
 /* == The list =============================================================== */
 
 /* When a file is visited. */
 typedef enum rule {
     RULE_ALWAYS,
+    RULE_DOCTOR,    /* never: doctor reads it, of what it looks at */
+    RULE_BELOW,     /* with the name before it */
     RULE_ELSE,      /* when the file before it is absent */
     RULE_NO_ONLINE, /* when sys/devices/system/cpu/online does not list the CPU: it is absent,
                        the CPU is offline, or the file is a made one (lxcfs) */
     RULE_EMPTY,     /* a folder without entries, as an empty file */
-    RULE_IRQ,       /* an interrupt of such a PCI function as RULE_ROOT, and its mailboxes where
-                       proc/interrupts is not */
-    RULE_ROOT,      /* of no PCI function, or of one of a vendor of NPUs or whose vendor is not
-                       known: when this user may read what is root's */
+    RULE_COMMAND,   /* when the source lists the commands that it has: each costs a live host
+                       a run, and it lists none */
+    RULE_MAILBOX,   /* the name, when proc/interrupts does not have it: that is absent */
+    RULE_NPU,       /* of a PCI function of a vendor of NPUs, or whose vendor is not known */
+    RULE_ROOT,      /* the same, or of no function: when this user may read what is root's */
     RULE_CLASS,     /* of a network card, a disk, a GPU, an accelerator or a PCI bridge */
     RULE_FUNCTION,  /* of a PCI function of either kind */
     RULE_NAMES, /* of a class, and no NPU: a device, of which the name and the number count */
@@ -40,85 +41,118 @@ typedef enum rule {
 typedef struct known {
     const char *name;
     rule rule;
+    cpubind_input_secret secret;
 } known;
 
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 #define INPUT_CMD    "cmd"
-#define INPUT_IRQ    "proc/irq"
+#define INPUT_SMI    INPUT_CMD "/npu-smi-info"
 #define INPUT_CGROUP "proc/self/cgroup"
 #define CGROUP_MOUNT "sys/fs/cgroup"
 #define CPU          "sys/devices/system/cpu/"
 #define NODE         "sys/devices/system/node/"
 #define FUNCTION     "sys/bus/pci/devices/*"
 #define BOND         "/master/uevent" /* of an interface */
+#define PROCESS      "proc/#/"
+#define THREAD       PROCESS "task/#/"
+#define BOARD        INPUT_SMI "-t-board-i"
 
 /* What follows each other in one folder of several is visited folder by folder. Old kernels
  * have cpumap instead of cpulist, and cpu<N>/online instead of cpu/online. */
 static const known files[] = {
-    {"proc/self/status", RULE_ALWAYS},
-    {INPUT_CGROUP, RULE_ALWAYS},
-    {"proc/interrupts", RULE_ALWAYS},
-    {"proc/devices", RULE_ALWAYS},
-    {"sys/class/kfd/kfd/dev", RULE_ALWAYS},
-    {"proc/uda/namespace_node", RULE_ROOT},
-    {"env", RULE_ALWAYS},
-    {"uname", RULE_ALWAYS},
-    {"date", RULE_ALWAYS},
-    {"etc/os-release", RULE_ALWAYS},
-    {"etc/cpubind.conf", RULE_ALWAYS},
-    {"usr/local/Ascend/driver/version.info", RULE_ALWAYS},
-    {"proc/sys/kernel/osrelease", RULE_ALWAYS},
-    {INPUT_ONLINE, RULE_ALWAYS},
-    {CPU "possible", RULE_ALWAYS},
-    {CPU "present", RULE_ALWAYS},
-    {CPU "smt/active", RULE_ALWAYS},
-    {CPU "smt/control", RULE_ALWAYS},
-    {CPU "isolated", RULE_ALWAYS},
-    {CPU "nohz_full", RULE_ALWAYS},
-    {"sys/devices/cpu_core/cpus", RULE_ALWAYS},
-    {"sys/devices/cpu_atom/cpus", RULE_ALWAYS},
-    {"proc/sys/kernel/numa_balancing", RULE_ALWAYS},
-    {NODE "online", RULE_ALWAYS},
-    {NODE "possible", RULE_ALWAYS},
-    {NODE "has_cpu", RULE_ALWAYS},
-    {NODE "has_memory", RULE_ALWAYS},
-    {CPU "cpu%/online", RULE_NO_ONLINE},
-    {CPU "cpu%/topology/thread_siblings_list", RULE_ALWAYS},
-    {CPU "cpu%/topology/physical_package_id", RULE_ALWAYS},
-    {CPU "cpu%/cpu_capacity", RULE_ALWAYS},
-    {CPU "cpu%/cache/index3/shared_cpu_list", RULE_ALWAYS},
-    {CPU "cpu%/cache/index2/shared_cpu_list", RULE_ELSE},
-    {CPU "cpu%/cpufreq/base_frequency", RULE_ALWAYS},
-    {CPU "cpu%/cpufreq/scaling_governor", RULE_ALWAYS},
-    {CPU "cpuidle/current_driver", RULE_ALWAYS},
-    {CPU "cpu%/cpuidle/state%/name", RULE_ALWAYS},
-    {CPU "cpu%/cpuidle/state%/latency", RULE_ALWAYS},
-    {CPU "cpu%/cpuidle/state%/disable", RULE_ALWAYS},
-    {NODE "node%/cpulist", RULE_ALWAYS},
-    {NODE "node%/cpumap", RULE_ELSE},
-    {NODE "node%/distance", RULE_ALWAYS},
-    {FUNCTION "/vendor", RULE_FUNCTION},
-    {FUNCTION "/device", RULE_FUNCTION},
-    {FUNCTION "/numa_node", RULE_FUNCTION},
-    {FUNCTION "/local_cpulist", RULE_FUNCTION},
-    {FUNCTION "/physfn", RULE_FUNCTION},
-    {FUNCTION "/dev_id", RULE_ROOT},
-    {FUNCTION "/davinci_dev_num", RULE_ROOT},
-    {FUNCTION "/devdrv_sysfs_bdf_to_devid", RULE_ROOT},
-    {FUNCTION "/msi_irqs/*", RULE_IRQ},
-    {FUNCTION "/class", RULE_CLASS},
-    {FUNCTION "/sriov_numvfs", RULE_CLASS},
-    {FUNCTION "/secondary_bus_number", RULE_CLASS},
-    {FUNCTION "/infiniband/*", RULE_CARD},
-    {FUNCTION "/net/*", RULE_INTERFACE},
-    {FUNCTION "/nvme/*", RULE_CARD},
-    {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS},
-    {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS},
-    {"proc/driver/nvidia/capabilities/gpu%/mig/*", RULE_ALWAYS},
-    {"proc/trs_core/proc", RULE_EMPTY},
-    {"proc/trs_core/proc/*/summary", RULE_ALWAYS},
-    {"sys/class/devdrv-class/davinci%/dev", RULE_ALWAYS},
-    {"dev/davinci%", RULE_ALWAYS},
+    {"proc/self/status", RULE_ALWAYS, CPUBIND_SECRET_STATUS},
+    {INPUT_CGROUP, RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/interrupts", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/devices", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"sys/class/kfd/kfd/dev", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/uda/namespace_node", RULE_ROOT, CPUBIND_SECRET_NONE},
+    {"env", RULE_ALWAYS, CPUBIND_SECRET_ENV},
+    {"uname", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"date", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"etc/os-release", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"etc/cpubind.conf", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"usr/local/Ascend/driver/version.info", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/sys/kernel/osrelease", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {INPUT_ONLINE, RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "possible", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "present", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "smt/active", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "smt/control", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "isolated", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "nohz_full", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"sys/devices/cpu_core/cpus", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"sys/devices/cpu_atom/cpus", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/sys/kernel/numa_balancing", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {NODE "online", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {NODE "possible", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {NODE "has_cpu", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {NODE "has_memory", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/online", RULE_NO_ONLINE, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/topology/thread_siblings_list", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/topology/physical_package_id", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cpu_capacity", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cache/index3/shared_cpu_list", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cache/index2/shared_cpu_list", RULE_ELSE, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cpufreq/base_frequency", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cpufreq/scaling_governor", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpuidle/current_driver", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cpuidle/state%/name", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cpuidle/state%/latency", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {CPU "cpu%/cpuidle/state%/disable", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {NODE "node%/cpulist", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {NODE "node%/cpumap", RULE_ELSE, CPUBIND_SECRET_NONE},
+    {NODE "node%/distance", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {FUNCTION "/vendor", RULE_FUNCTION, CPUBIND_SECRET_NONE},
+    {FUNCTION "/device", RULE_FUNCTION, CPUBIND_SECRET_NONE},
+    {FUNCTION "/numa_node", RULE_FUNCTION, CPUBIND_SECRET_NONE},
+    {FUNCTION "/local_cpulist", RULE_FUNCTION, CPUBIND_SECRET_NONE},
+    {FUNCTION "/physfn", RULE_FUNCTION, CPUBIND_SECRET_NONE},
+    {FUNCTION "/dev_id", RULE_ROOT, CPUBIND_SECRET_NONE},
+    {FUNCTION "/davinci_dev_num", RULE_ROOT, CPUBIND_SECRET_NONE},
+    {FUNCTION "/devdrv_sysfs_bdf_to_devid", RULE_ROOT, CPUBIND_SECRET_NONE},
+    {FUNCTION "/msi_irqs/*", RULE_NPU, CPUBIND_SECRET_NONE},
+    {FUNCTION "/class", RULE_CLASS, CPUBIND_SECRET_NONE},
+    {FUNCTION "/sriov_numvfs", RULE_CLASS, CPUBIND_SECRET_NONE},
+    {FUNCTION "/secondary_bus_number", RULE_CLASS, CPUBIND_SECRET_NONE},
+    {FUNCTION "/infiniband/*", RULE_CARD, CPUBIND_SECRET_NONE},
+    {FUNCTION "/net/*", RULE_INTERFACE, CPUBIND_SECRET_NONE},
+    {FUNCTION "/net/*" BOND, RULE_BELOW, CPUBIND_SECRET_NONE},
+    {FUNCTION "/nvme/*", RULE_CARD, CPUBIND_SECRET_NONE},
+    {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS, CPUBIND_SECRET_SERIALS},
+    {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS, CPUBIND_SECRET_SERIALS},
+    {"proc/driver/nvidia/capabilities/gpu%/mig/*", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/trs_core/proc", RULE_EMPTY, CPUBIND_SECRET_NONE},
+    {"proc/trs_core/proc/*/summary", RULE_ALWAYS, CPUBIND_SECRET_SUMMARY},
+    {"sys/class/devdrv-class/davinci%/dev", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"dev/davinci%", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {"proc/irq/#/trs-mbox-#-*", RULE_MAILBOX, CPUBIND_SECRET_NONE},
+    {INPUT_SMI "-m.txt", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {INPUT_SMI ".txt", RULE_ALWAYS, CPUBIND_SECRET_TABLES},
+    {INPUT_SMI "-t-topo.txt", RULE_ALWAYS, CPUBIND_SECRET_NONE},
+    {BOARD "#.txt", RULE_COMMAND, CPUBIND_SECRET_SERIALS},
+    {BOARD "#-c#.txt", RULE_COMMAND, CPUBIND_SECRET_SERIALS},
+    {INPUT_LSCPU_E, RULE_COMMAND, CPUBIND_SECRET_NONE},
+    {INPUT_LSCPU, RULE_COMMAND, CPUBIND_SECRET_NONE},
+    {"proc/self/mountinfo", RULE_DOCTOR, CPUBIND_SECRET_MOUNTS},
+    {"proc/self/fd", RULE_DOCTOR, CPUBIND_SECRET_ALL},
+    {PROCESS "fd", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {PROCESS "comm", RULE_DOCTOR, CPUBIND_SECRET_COMM},
+    {PROCESS "stat", RULE_DOCTOR, CPUBIND_SECRET_STAT},
+    {PROCESS "status", RULE_DOCTOR, CPUBIND_SECRET_STATUS},
+    {PROCESS "cmdline", RULE_DOCTOR, CPUBIND_SECRET_CMDLINE},
+    {PROCESS "environ", RULE_DOCTOR, CPUBIND_SECRET_ENVIRON},
+    {PROCESS "cgroup", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {PROCESS "numa_maps", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {PROCESS "schedstat", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {THREAD "comm", RULE_DOCTOR, CPUBIND_SECRET_COMM},
+    {THREAD "stat", RULE_DOCTOR, CPUBIND_SECRET_STAT},
+    {THREAD "status", RULE_DOCTOR, CPUBIND_SECRET_STATUS},
+    {"run/cpubind/#.record", RULE_DOCTOR, CPUBIND_SECRET_RECORD},
+    {"run/user/#/cpubind/#.record", RULE_DOCTOR, CPUBIND_SECRET_RECORD},
+    {"proc/irq/#/smp_affinity_list", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {"proc/irq/#/effective_affinity_list", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {"sys/class/net/*/mtu", RULE_DOCTOR, CPUBIND_SECRET_NONE},
+    {"sys/class/net/*/device/msi_irqs/#", RULE_DOCTOR, CPUBIND_SECRET_NONE},
 };
 enum { N_FILES = (int)(sizeof files / sizeof files[0]) };
 
@@ -158,19 +192,6 @@ static const struct {
 };
 enum { N_CGROUPS = (int)(sizeof cgroups / sizeof cgroups[0]) };
 
-static const char *const commands[] = {
-#define CPUBIND_X(name, ...) name,
-    CPUBIND_COMMAND_LIST(CPUBIND_X)
-#undef CPUBIND_X
-};
-
-/* The commands that are asked for when the source cannot list them; each costs a run. */
-static const char *const asked_commands[] = {
-    "cmd/npu-smi-info-m.txt",
-    "cmd/npu-smi-info.txt",
-    "cmd/npu-smi-info-t-topo.txt",
-};
-
 /* == Names ================================================================== */
 
 static int is_same(const char *a, const char *b)
@@ -191,15 +212,6 @@ static int fits(const char *name, const char *pattern)
     return cpubind_input_fits(name, pattern, (int32_t)strlen(pattern));
 }
 
-static int is_command(const char *name)
-{
-    cpubind_piece card, chip;
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (is_same(name, commands[i]))
-            return 1;
-    return cpubind_input_is_board(name, &card, &chip);
-}
-
 /* Whether a name is that of a file that bounds a cgroup. */
 static int is_cgroup(const char *name)
 {
@@ -218,18 +230,6 @@ static int is_cgroup(const char *name)
     return 0;
 }
 
-/* Whether a name is that of a mailbox in the folder of an interrupt. */
-static int is_mailbox(const char *name)
-{
-    const char *number = rest_after(name, INPUT_IRQ "/");
-    const char *slash = number ? (const char *)memchr(number, '/', strlen(number)) : NULL;
-    int32_t value;
-    return slash && !memchr(slash + 1, '/', strlen(slash + 1)) &&
-           cursor_bytes_are_number(number, (int32_t)(slash - number), INT32_MAX, &value) &&
-           cpubind_driver_parse_mailbox(slash + 1, (int32_t)strlen(slash + 1), &value, NULL) ==
-               CPUBIND_TEXT_OK;
-}
-
 /* Whether a name, to which `ctx` points, is that of a device file of a vendor. */
 static int is_of_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
                         const cpubind_vendor_files *bus)
@@ -239,59 +239,56 @@ static int is_of_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
     return fits(name, of.nodes) || fits(name, of.names) || fits(name, of.numbers);
 }
 
+/* The row of a known file; NULL: there is none. */
+static const known *find(const char *name)
+{
+    for (int i = 0; i < N_FILES && cpubind_input_is_name(name); i++)
+        if (fits(name, files[i].name))
+            return &files[i];
+    return NULL;
+}
+
 int cpubind_input_list_has(const char *name)
 {
-    if (!cpubind_input_is_name(name))
-        return 0;
-    if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name) ||
-        fits(name, FUNCTION "/net/*" BOND))
-        return 1;
-    for (int i = 0; i < N_FILES; i++)
-        if (fits(name, files[i].name))
-            return 1;
-    return cpubind_vendor_each_nodes(is_of_vendor, &name) || is_command(name);
+    return find(name) || (cpubind_input_is_name(name) &&
+                          (is_cgroup(name) || cpubind_vendor_each_nodes(is_of_vendor, &name)));
+}
+
+int cpubind_input_is_of_doctor(const char *name)
+{
+    const known *row = find(name);
+    return row && row->rule == RULE_DOCTOR;
+}
+
+cpubind_input_secret cpubind_input_secret_of(const char *name)
+{
+    const known *row = find(name);
+    return row ? row->secret : CPUBIND_SECRET_NONE;
 }
 
 /* == Names of boards ========================================================= */
 
-static const char board_start[] = "cmd/npu-smi-info-t-board-i";
-static const char board_chip[] = "-c";
-static const char board_end[] = ".txt";
-
 int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip)
 {
-    char *end = facts_write_number(facts_write_text(out, board_start), card);
+    char *end = facts_write_number(facts_write_text(out, BOARD), card);
     if (chip >= 0)
-        end = facts_write_number(facts_write_text(end, board_chip), chip);
-    end = facts_write_text(end, board_end);
+        end = facts_write_number(facts_write_text(end, "-c"), chip);
+    end = facts_write_text(end, ".txt");
     *end = '\0';
     return (int32_t)(end - out);
 }
 
-/* The digits of a number. */
-static cpubind_piece read_digits(cursor *c)
-{
-    cursor digits = *c;
-    (void)cursor_number(c, INT32_MAX);
-    digits.end = c->at;
-    return cursor_piece(digits);
-}
-
 int cpubind_input_is_board(const char *name, cpubind_piece *card, cpubind_piece *chip)
 {
-    cpubind_piece read_card, read_chip = {0, 0};
     cursor_text of;
-    cursor c = cursor_open(&of, name, cpubind_input_is_name(name) ? (int32_t)strlen(name) : 0,
-                           NULL, 1);
-    if (!cursor_takes(&c, board_start))
+    cursor c;
+    if (!fits(name, BOARD "#.txt") && !fits(name, BOARD "#-c#.txt"))
         return 0;
-    read_card = read_digits(&c);
-    if (cursor_takes(&c, board_chip))
-        read_chip = read_digits(&c);
-    if (!cursor_takes(&c, board_end) || c.at != c.end)
-        return 0;
-    *card = read_card;
-    *chip = read_chip;
+    c = cursor_open(&of, name, (int32_t)strlen(name), NULL, 1);
+    (void)cursor_takes(&c, BOARD);
+    *card = cursor_piece(cursor_span(&c, cursor_is_digit));
+    *chip = cursor_takes(&c, "-c") ? cursor_piece(cursor_span(&c, cursor_is_digit))
+                                   : (cpubind_piece){0, 0};
     return 1;
 }
 
@@ -302,6 +299,7 @@ typedef struct walk {
     cpubind_input_visit *visit;
     void *ctx;
     int is_irqs_hidden;                    /* proc/interrupts is absent */
+    int has_commands;                      /* the source lists them */
     int may_be_npu, is_of_class;           /* of the PCI function */
     cpubind_input online;                  /* sys/devices/system/cpu/online */
     cpubind_input_state last;              /* of the last file that was asked for */
@@ -377,33 +375,6 @@ static int next_part(cpubind_input listing, int32_t *at, cpubind_piece *out)
     return 1;
 }
 
-/* Visits the mailboxes in the folder of an interrupt, as empty files, where proc/interrupts
- * does not name them.
- *   in      irq: the folder's name, a part of the listing of msi_irqs: no slash, no ".." */
-static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
-{
-    walk copy = *outer;
-    walk *w = &copy;
-    cpubind_input listing, empty;
-    cpubind_piece part;
-    int32_t at = 0, len;
-    int result;
-    cut(w, 0);
-    if (!append_text(w, INPUT_IRQ "/") || !append(w, irq, n))
-        return 0;
-    len = w->len;
-    result = list_folder(w, &listing);
-    memset(&empty, 0, sizeof empty);
-    empty.state = CPUBIND_INPUT_PRESENT;
-    while (result == 0 && next_part(listing, &at, &part)) {
-        cut(w, len);
-        if (append(w, "/", 1) && append(w, listing.data + part.at, part.len) &&
-            is_mailbox(w->name))
-            result = visit_answer(w, empty);
-    }
-    return result;
-}
-
 /* Visits a name of a folder: a file below it, or else the name as an empty file. */
 static int visit_name(walk *w, const char *below)
 {
@@ -452,7 +423,14 @@ static int is_wanted(const walk *w, rule when)
         return w->last == CPUBIND_INPUT_ABSENT;
     case RULE_NO_ONLINE:
         return !is_listed_online(w);
-    case RULE_IRQ:
+    case RULE_DOCTOR:
+    case RULE_BELOW:
+        return 0;
+    case RULE_COMMAND:
+        return w->has_commands;
+    case RULE_MAILBOX:
+        return w->is_irqs_hidden;
+    case RULE_NPU:
     case RULE_ROOT:
         return w->may_be_npu;
     case RULE_CLASS:
@@ -471,26 +449,24 @@ static int is_wanted(const walk *w, rule when)
 static int visit_by_rule(walk *w, rule when)
 {
     cpubind_input listing;
-    int32_t slash = w->len;
-    int result;
-    if (when == RULE_NAMES || when == RULE_INTERFACE)
-        return visit_name(w, when == RULE_NAMES ? "/dev" : BOND);
-    if (when == RULE_CARD) /* the name alone counts */
+    switch (when) {
+    case RULE_NAMES:
+        return visit_name(w, "/dev");
+    case RULE_INTERFACE:
+        return visit_name(w, BOND);
+    case RULE_CARD:
+    case RULE_MAILBOX: /* the name alone counts */
         return visit_answer(w, (cpubind_input){.state = CPUBIND_INPUT_PRESENT});
-    if (when == RULE_ROOT)
+    case RULE_ROOT:
         return visit_file_of_root(w);
-    if (when == RULE_EMPTY) {
+    case RULE_EMPTY:
         listing = w->source->list(w->source->ctx, w->name);
         return listing.state == CPUBIND_INPUT_PRESENT && listing.len == 0
                    ? visit_answer(w, listing)
                    : 0;
+    default:
+        return visit_file(w);
     }
-    result = visit_file(w);
-    if (result != 0 || when != RULE_IRQ || !w->is_irqs_hidden)
-        return result;
-    while (w->name[slash - 1] != '/')
-        slash--;
-    return visit_mailboxes(w, w->name + slash, w->len - slash);
 }
 
 /* Reads a number of PCI function w->name; FAILED where that makes no sense. */
@@ -524,8 +500,9 @@ static int is_of_class(walk *w)
     const cpubind_input_state state = read_number(w, "/class", &number);
     if (state != CPUBIND_INPUT_PRESENT)
         return state != CPUBIND_INPUT_ABSENT;
-    return number >> 16 == 0x02 || number >> 16 == 0x03 || number >> 16 == 0x12 ||
-           number >> 8 == 0x0604 || number >> 8 == 0x0108;
+    return number >> 16 == CPUBIND_CLASS_NETWORK || number >> 16 == CPUBIND_CLASS_VGA >> 8 ||
+           number >> 16 == CPUBIND_CLASS_ACCELERATOR >> 8 ||
+           number >> 8 == CPUBIND_CLASS_BRIDGE || number >> 8 == CPUBIND_CLASS_NVME;
 }
 
 /* One past the part of a pattern, from `at` on, that stands for several names; 0: none does. */
@@ -579,6 +556,12 @@ static int visit_several(walk *w, const known *row, int32_t n, int32_t at, int32
     return result;
 }
 
+/* Whether it can be told before a folder is listed whether what fits in it is wanted. */
+static int is_of_no_function(rule when)
+{
+    return when == RULE_DOCTOR || when == RULE_MAILBOX;
+}
+
 /* Visits what fits n patterns, in their order; w->name fits them up to `at`. */
 static int visit_rows(walk *w, const known *row, int32_t n, int32_t at)
 {
@@ -588,7 +571,8 @@ static int visit_rows(walk *w, const known *row, int32_t n, int32_t at)
         const int32_t end = end_of_several(row[i].name, at);
         k = i + 1;
         cut(w, len);
-        if ((end == 0 || at > 0) && !is_wanted(w, row[i].rule))
+        if ((end == 0 || at > 0 || is_of_no_function(row[i].rule)) &&
+            !is_wanted(w, row[i].rule))
             continue;
         while (end > 0 && k < n && (int32_t)strlen(row[k].name) >= end &&
                memcmp(row[k].name, row[i].name, (size_t)end) == 0)
@@ -607,7 +591,8 @@ static int visit_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
 {
     walk *w = (walk *)ctx;
     const vendor_files of = files_of(nodes, bus);
-    const known row[] = {{of.names, RULE_NAMES}, {of.nodes, RULE_ALWAYS}};
+    const known row[] = {{of.names, RULE_NAMES, CPUBIND_SECRET_NONE},
+                         {of.nodes, RULE_ALWAYS, CPUBIND_SECRET_NONE}};
     cut(w, 0);
     return visit_rows(w, row + !bus, 2 - !bus, 0);
 }
@@ -646,38 +631,6 @@ static int visit_all_cgroups(walk *w, const char *cgroup)
     return result;
 }
 
-static int visit_listed_commands(walk *w, cpubind_input listing)
-{
-    cpubind_piece part;
-    int32_t at = 0;
-    int result = 0;
-    while (result == 0 && next_part(listing, &at, &part)) {
-        cut(w, (int32_t)strlen(INPUT_CMD));
-        if (append(w, "/", 1) && append(w, listing.data + part.at, part.len) &&
-            is_command(w->name))
-            result = visit_file(w);
-    }
-    return result;
-}
-
-static int visit_commands(walk *w)
-{
-    cpubind_input listing;
-    int result;
-    cut(w, 0);
-    (void)append_text(w, INPUT_CMD);
-    result = list_folder(w, &listing);
-    if (listing.state != CPUBIND_INPUT_ABSENT)
-        return result == 0 ? visit_listed_commands(w, listing) : result;
-    for (size_t i = 0; result == 0 && i < sizeof asked_commands / sizeof asked_commands[0];
-         i++) {
-        cut(w, 0);
-        (void)append_text(w, asked_commands[i]);
-        result = visit_file(w);
-    }
-    return result;
-}
-
 int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *visit, void *ctx)
 {
     walk w;
@@ -691,13 +644,12 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     cut(&w, 0);
     w.is_irqs_hidden =
         source->read(source->ctx, "proc/interrupts").state == CPUBIND_INPUT_ABSENT;
+    w.has_commands = source->list(source->ctx, INPUT_CMD).state == CPUBIND_INPUT_PRESENT;
     w.online = source->read(source->ctx, INPUT_ONLINE);
     result = visit_rows(&w, files, N_FILES, 0);
     if (result == 0)
         result = cpubind_vendor_each_nodes(visit_vendor, &w);
-    if (result == 0)
-        result = visit_all_cgroups(&w, INPUT_CGROUP);
-    return result == 0 ? visit_commands(&w) : result;
+    return result == 0 ? visit_all_cgroups(&w, INPUT_CGROUP) : result;
 }
 
 int cpubind_input_list_cgroups(const cpubind_source *source, const char *cgroup,

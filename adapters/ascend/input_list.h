@@ -13,12 +13,37 @@
 extern "C" {
 #endif
 
-/* Whether `name`, ended by NUL, is a known input: a file of the list in input_list.c or of
- * doctor_inputs.h, which is not visited, the
+/* Whether `name`, ended by NUL, is a known input: a file of the list in input_list.c, the
  * output of a command of CPUBIND_COMMAND_LIST or of npu-smi info -t board, "env", "uname",
  * "date". A file cmd/NAME.exit is no input but a part of cmd/NAME.txt. NULL is no input.
  *   cost    O(length) */
 int cpubind_input_list_has(const char *name);
+
+/* Whether it is one that cpubind doctor alone reads, and that is not visited: a file of a
+ * process, of an interrupt or of a network card. A capture has those of the processes that use
+ * a device, of those above them, and of processes in a finding. */
+int cpubind_input_is_of_doctor(const char *name);
+
+/* What of an input is not for others: its grammar, by which redact.h overwrites it and
+ * doctor_inputs.h leaves it out. */
+typedef enum cpubind_input_secret {
+    CPUBIND_SECRET_NONE,    /* but for the name of the host, which may be in any input */
+    CPUBIND_SECRET_TABLES,  /* names of processes in npu-smi info */
+    CPUBIND_SECRET_SERIALS, /* serial numbers in lines "key : value" */
+    CPUBIND_SECRET_SUMMARY, /* the name of a process in a summary of the driver ... */
+    CPUBIND_SECRET_STATUS,  /* ... in /proc/PID/status ... */
+    CPUBIND_SECRET_STAT,    /* ... in /proc/PID/stat ... */
+    CPUBIND_SECRET_COMM,    /* ... and alone */
+    CPUBIND_SECRET_ENV,     /* UUIDs in lists of visible devices */
+    CPUBIND_SECRET_ENVIRON, /* the same in /proc/PID/environ, and variables of others */
+    CPUBIND_SECRET_CMDLINE, /* words of a command line */
+    CPUBIND_SECRET_MOUNTS,  /* mounts, but those of /proc */
+    CPUBIND_SECRET_RECORD,  /* what a record has besides whose it is */
+    CPUBIND_SECRET_ALL      /* all of it */
+} cpubind_input_secret;
+
+/* That of a known input; of any other name NONE. */
+cpubind_input_secret cpubind_input_secret_of(const char *name);
 
 /* Called with each input and its answer, which is never ABSENT. A result other than 0 ends the
  * visits. The name is valid during the call only. */

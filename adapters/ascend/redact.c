@@ -13,18 +13,10 @@
 #include "../model/products.h"
 #include "../model/vendor.h"
 #include "../text/cursor.h"
-#include "doctor_inputs.h"
 #include "input_list.h"
 #include "npusmi.h"
 #include "table_reader.h"
 #include "thread_roles.h"
-
-#define INPUT_INFO      "cmd/npu-smi-info.txt"
-#define INPUT_LIST      "cmd/npu-smi-info-l.txt"
-#define INPUT_STATUS    "proc/self/status"
-#define INPUT_PROCESSES "proc/trs_core/proc/" /* how the names of all its files start */
-#define INPUT_ENV       "env"
-#define INPUT_NPUSMI    "cmd/npu-smi" /* how the names of all its outputs start */
 
 /* A text that is read through `all` and written through `text`. */
 typedef struct redactor {
@@ -78,111 +70,64 @@ static int is_refusal(cursor line)
 
 /* == The process table ====================================================== */
 
-enum { MAX_CELLS = 16, NAME_CELL = 2, PROCESS_CELLS = 4 };
-
-/* A line with bars. The first bar may be missing. */
-typedef struct bar_row {
-    cursor line;
-    int32_t n; /* cells that end with a bar; there may be more than are held */
-    cursor cell[MAX_CELLS];
-    int32_t rest; /* after the last bar */
-} bar_row;
-
-static void split_row(cursor line, bar_row *row)
+/* What follows n cells of a row, whose first bar may be missing. */
+static cursor after_cells(cursor row, int32_t n)
 {
-    cursor rest = line, cell;
-    row->line = line;
-    row->n = 0;
-    (void)cursor_takes(&rest, "|");
-    for (;; row->n++) {
-        cell = cursor_cut(&rest, '|');
-        if (row->n < MAX_CELLS)
-            row->cell[row->n] = cell;
-        if (rest.at == cell.end) /* no bar is left */
-            break;
-    }
-    row->rest = cell.at;
-}
-
-static int is_closed(const bar_row *row)
-{
-    return row->rest == row->line.end && row->n > 0;
-}
-
-static int is_blank(cursor run)
-{
-    return table_is_empty(cursor_trim(run));
-}
-
-/* Whether a line is a rule: bars inside it do not make it a row. */
-static int is_rule(cursor line)
-{
-    return cursor_len(&line) > 2 &&
-           (cursor_starts(&line, "+-") || cursor_starts(&line, "+=")) &&
-           line.text[line.end - 1] == '+';
-}
-
-/* Finds the name of a process, which may hold bars. In a whole row the cells after it are found
- * from the right. In a cut row all that follows the cell before it counts as the name,
- * without the end of a rule. */
-static cursor find_name(const bar_row *row, int32_t at, int32_t n_cell)
-{
-    cursor name = table_from(row->line, row->cell[at].at);
-    if (!is_closed(row) || row->n < n_cell) {
-        name.end -= is_rule(row->line);
-        return name;
-    }
-    name.end--;
-    for (int32_t i = at + 1; i < n_cell; i++) {
-        do
-            name.end--;
-        while (name.text[name.end] != '|');
-    }
-    return name;
+    (void)cursor_takes(&row, "|");
+    while (n-- > 0)
+        (void)cursor_cut(&row, '|');
+    return row;
 }
 
 /* Overwrites the words of a row of numbers in no table of the reader, which may be a process
- * below a damaged header; not the health of a device, by which the reader knows one. */
-static void redact_unplaced(const redactor *r, const bar_row *row, int32_t *count)
+ * below a damaged header: behind its NPU and pid, where there are four cells. The health of a
+ * device stays, by which the reader knows one. */
+static void redact_unplaced(const redactor *r, cursor row, int32_t *count)
 {
-    const cursor key = cursor_trim(row->cell[0]);
-    if (r->text[row->line.at] != '|' || !table_starts_with_digit(key) ||
-        row->n + !is_closed(row) < PROCESS_CELLS)
+    const cursor last = after_cells(row, 3);
+    cursor key = after_cells(row, 0), rest = after_cells(row, 2);
+    cursor_skip_blanks(&key);
+    if (r->text[row.at] != '|' || !table_starts_with_digit(key) || !cursor_left(&last))
         return;
-    for (int32_t i = NAME_CELL; i < MAX_CELLS && i < row->n + !is_closed(row); i++) {
-        cursor word = row->cell[i];
-        while (word.at < word.end && !cursor_is_letter(r->text[word.at]) &&
+    while (cursor_left(&rest)) {
+        cursor word = cursor_trim(cursor_cut(&rest, '|'));
+        const int is_health = cursor_is(word, "OK");
+        while (cursor_left(&word) && !cursor_is_letter(r->text[word.at]) &&
                (unsigned char)r->text[word.at] < 0x80)
             word.at++;
-        if (!cursor_is(cursor_trim(row->cell[i]), "OK"))
+        if (!is_health)
             overwrite(r, word, count);
     }
 }
 
-/* Overwrites the names of processes in each line of their table, whether it can be read or not.
- * The reader says where the table is, and which cell has the name. */
+/* Overwrites the names of processes in each line of their table, whether it can be read or not:
+ * where it cannot, or is no process, all behind the cells before the name, but for the end of a
+ * rule. The reader says where the table is, and which cell has the name. */
 static void redact_processes(const redactor *r, int32_t *count)
 {
     table t;
     cpubind_priv_table_open(&t, r->text, cursor_len(&r->all), TABLE_INFO, NULL);
     for (int32_t last = -1; t.all.at > last;) {
         const table_event event = cpubind_priv_table_next(&t);
-        const int32_t name = cpubind_priv_table_place(&t, TABLE_PROCESS);
-        bar_row row;
+        const int32_t place = cpubind_priv_table_place(&t, TABLE_PROCESS);
+        cursor name;
         last = t.start;
         if (event == TABLE_END && t.of.status == CPUBIND_TEXT_OK)
             return;
         t.of.status = CPUBIND_TEXT_OK; /* on with the next line */
         t.at_head = event == TABLE_END ? 0 : t.at_head;
-        split_row(t.line, &row);
         if (event == TABLE_HEADER || table_is_empty(t.line))
             continue;
         if (t.section != TABLE_USERS && event != TABLE_RECORD &&
-            (t.section != TABLE_ROWS || row.n > t.head->n_cell))
-            redact_unplaced(r, &row, count);
-        else if (t.section == TABLE_USERS && name >= 0 && row.n >= name &&
-                 (cursor_starts(&t.line, "|") || !is_refusal(t.line)))
-            overwrite(r, find_name(&row, name, t.head->n_cell), count);
+            (t.section != TABLE_ROWS || t.n_cell > t.head->n_cell))
+            redact_unplaced(r, t.line, count);
+        if (t.section != TABLE_USERS || place < 0 ||
+            (!cursor_starts(&t.line, "|") && is_refusal(t.line)))
+            continue;
+        name = event == TABLE_RECORD ? t.value[TABLE_PROCESS] : after_cells(t.line, place);
+        if (event == TABLE_RULE)
+            (void)cursor_drops(&name, "+");
+        overwrite(r, name, count);
     }
 }
 
@@ -212,7 +157,7 @@ static void redact_serials(const redactor *r, int32_t *count)
         const cursor key = cursor_cut(&after, ':');
         if (key.end == line.end)
             continue;
-        if (!is_blank(key))
+        if (!table_is_empty(cursor_trim(key)))
             is_on = is_secret(cursor_trim(key));
         if (is_on && !cursor_is(cursor_trim(after), "NA") && !is_refusal(line))
             overwrite(r, after, count);
@@ -268,15 +213,9 @@ static void redact_stat(const redactor *r, int32_t *count)
         overwrite(r, name, count);
 }
 
-/* The files of a process, or of a thread, that have its name. */
-static void redact_process(const redactor *r, const char *input, int32_t *count)
+static void redact_comm(const redactor *r, int32_t *count)
 {
-    const int32_t n = (int32_t)strlen(input);
-    if (ends_with(input, n, "/status"))
-        redact_status(r, count);
-    else if (ends_with(input, n, "/stat"))
-        redact_stat(r, count);
-    else if (ends_with(input, n, "/comm") && !is_known_name(r->all))
+    if (!is_known_name(r->all))
         overwrite(r, r->all, count);
 }
 
@@ -294,35 +233,19 @@ static int is_visible_list(cursor line)
     return 0;
 }
 
-/* Overwrites UUIDs in the lists of visible devices, after "GPU-" or "MIG-" up to the comma. */
-static void redact_env(const redactor *r, cursor all, int32_t *count)
+/* Overwrites UUIDs in the lists of visible devices, after "GPU-" or "MIG-" up to the comma.
+ *   in      end: of each variable, a line feed or a NUL */
+static void redact_env(const redactor *r, char end, int32_t *count)
 {
-    cursor line;
-    while (cursor_bare_line(&all, &line))
-        for (const int is_list = is_visible_list(line); is_list && cursor_left(&line);)
-            if (cursor_takes(&line, "GPU-") || cursor_takes(&line, "MIG-"))
-                overwrite(r, cursor_cut(&line, ','), count);
+    for (cursor all = r->all; cursor_left(&all);) {
+        cursor variable = cursor_cut(&all, end);
+        const int is_list = is_visible_list(variable);
+        while (is_list && cursor_left(&variable))
+            if (cursor_takes(&variable, "GPU-") || cursor_takes(&variable, "MIG-"))
+                overwrite(r, cursor_cut(&variable, ','), count);
             else
-                line.at++;
-}
-
-/* The same of the environment of a process, whose strings end in NUL. */
-static void redact_environ(const redactor *r, int32_t *count)
-{
-    for (cursor all = r->all; cursor_left(&all);)
-        redact_env(r, cursor_cut(&all, '\0'), count);
-}
-
-/* Whether an input is a file of the driver of some vendor, about one of its devices. */
-static int is_driver_file(const char *input)
-{
-    const int32_t len = (int32_t)strlen(input);
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
-        const char *folder = cpubind_vendor_of((cpubind_vendor_id)i)->driver.folder;
-        if (folder && starts_with(input, len, folder) && input[strlen(folder)] == '/')
-            return 1;
+                variable.at++;
     }
-    return 0;
 }
 
 /* == The name of the host =================================================== */
@@ -462,10 +385,37 @@ static void redact_host(const redactor *r, host_name name, int is_npusmi, int32_
 
 /* == All of it ============================================================== */
 
-static int is_input(const char *input, const char *name)
+static void redact_secret(const redactor *r, cpubind_input_secret secret,
+                          cpubind_redacted *counts)
 {
-    const size_t n = strlen(name);
-    return strlen(input) == n && memcmp(input, name, n) == 0;
+    switch (secret) {
+    case CPUBIND_SECRET_TABLES:
+        redact_processes(r, &counts->process_names);
+        break;
+    case CPUBIND_SECRET_SUMMARY:
+        redact_summary(r, &counts->process_names);
+        break;
+    case CPUBIND_SECRET_STATUS:
+        redact_status(r, &counts->process_names);
+        break;
+    case CPUBIND_SECRET_STAT:
+        redact_stat(r, &counts->process_names);
+        break;
+    case CPUBIND_SECRET_COMM:
+        redact_comm(r, &counts->process_names);
+        break;
+    case CPUBIND_SECRET_SERIALS:
+        redact_serials(r, &counts->serial_numbers);
+        break;
+    case CPUBIND_SECRET_ENV:
+        redact_env(r, '\n', &counts->serial_numbers);
+        break;
+    case CPUBIND_SECRET_ENVIRON:
+        redact_env(r, '\0', &counts->serial_numbers);
+        break;
+    default:
+        break;
+    }
 }
 
 /* Process names and serial numbers first: their places are found by words that may be the name
@@ -476,25 +426,10 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
     cursor_text of;
     const redactor r = {cursor_open(&of, text, len, NULL, 1), text};
     const int32_t n_input = (int32_t)strlen(input);
-    cpubind_piece card, chip;
+    const int is_npusmi =
+        starts_with(input, n_input, "cmd/npu-smi") && !ends_with(input, n_input, ".err");
     if (!cursor_left(&r.all))
         return;
-    if (is_input(input, INPUT_INFO))
-        redact_processes(&r, &counts->process_names);
-    else if (starts_with(input, n_input, INPUT_PROCESSES))
-        redact_summary(&r, &counts->process_names);
-    else if (is_input(input, INPUT_STATUS))
-        redact_status(&r, &counts->process_names);
-    else if (cpubind_doctor_input_has(input) && ends_with(input, n_input, "/environ"))
-        redact_environ(&r, &counts->serial_numbers);
-    else if (cpubind_doctor_input_has(input) && starts_with(input, n_input, "proc/"))
-        redact_process(&r, input, &counts->process_names);
-    else if (is_input(input, INPUT_ENV))
-        redact_env(&r, r.all, &counts->serial_numbers);
-    else if (is_driver_file(input) || is_input(input, INPUT_LIST) ||
-             cpubind_input_is_board(input, &card, &chip))
-        redact_serials(&r, &counts->serial_numbers);
-    redact_host(&r, choose_name(host),
-                starts_with(input, n_input, INPUT_NPUSMI) && !ends_with(input, n_input, ".err"),
-                &counts->host_names);
+    redact_secret(&r, cpubind_input_secret_of(input), counts);
+    redact_host(&r, choose_name(host), is_npusmi, &counts->host_names);
 }

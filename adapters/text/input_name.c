@@ -58,7 +58,7 @@ static const char *skip_part(const char *at)
 int cpubind_input_fits(const char *name, const char *pattern, int32_t n)
 {
     for (int32_t i = 0; name && i < n; i++)
-        name = pattern[i] == '#'     ? skip_number(name, 999999999)
+        name = pattern[i] == '#'     ? skip_number(name, INT32_MAX)
                : pattern[i] == '%'   ? skip_number(name, CPUBIND_MAX_CPUS - 1)
                : pattern[i] == '*'   ? skip_part(name)
                : *name == pattern[i] ? name + 1

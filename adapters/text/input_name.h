@@ -21,7 +21,7 @@
 int cpubind_input_is_name(const char *name);
 
 /* Whether `name`, ended by NUL, fits the first n bytes of a pattern: of its bytes "#" stands
- * for a number of up to nine digits, "%" for that of a CPU or a node, and "*" for one part of a
+ * for a number up to 2147483647, "%" for that of a CPU or a node, and "*" for one part of a
  * name. A number has no leading zero. */
 int cpubind_input_fits(const char *name, const char *pattern, int32_t n);
 

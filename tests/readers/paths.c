@@ -547,7 +547,7 @@ static void read_input_list(reading *r)
     tell(r, "%s\n", is_known ? "known" : "not known");
     CHECK(!cpubind_input_list_has(NULL));
     CHECK(!is_known || cpubind_input_is_name(r->args));
-    CHECK(is_known || !cpubind_doctor_input_has(r->args));
+    CHECK(is_known || !cpubind_input_is_of_doctor(r->args));
 }
 
 /* A host in which any input may be there: it depends on its name. The text is the listing of
