@@ -26,7 +26,7 @@ typedef struct ascend_reading {
     cpubind_text_status info_status;    /* of its devices; ERR_MISSING without an answer */
     cpubind_text_status process_status; /* of its processes; ERR_MISSING without an answer */
     cpubind_text_fault info_fault;
-    cpubind_npusmi_info info;
+    cpubind_npusmi_info info;   /* its devices are none where they are not known */
     int32_t has_read_processes; /* the process table was asked for */
     int32_t is_map_short;       /* npu-smi info names an NPU that npu-smi info -m lacks */
     driver_outcome outcome;
@@ -118,25 +118,32 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
     return 1;
 }
 
-/* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
- * may be known. */
-static inline int facts_is_device_of(const cpubind_npusmi_device *device,
-                                     const cpubind_host_device *npu)
+/* Whether a row of npu-smi is of an NPU: by card and chip where both have them, a row without a
+ * chip of all NPUs of its card; else by the phy id. */
+static inline int facts_is_row_of(const cpubind_npusmi_row *row, const cpubind_host_device *npu)
 {
-    if (npu->card < 0)
-        return device->phy >= 0 && device->phy == npu->phy;
-    return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
+    if (row->card < 0 || npu->card < 0)
+        return row->phy >= 0 && row->phy == npu->phy;
+    return row->card == npu->card && (row->chip < 0 || row->chip == npu->chip);
 }
 
-/* The device of npu-smi info that an NPU in view is; NULL: none, or its devices are not
- * known. */
-static inline const cpubind_npusmi_device *facts_device_of(const facts_reader *r,
-                                                           const cpubind_host_device *npu)
+/* The row of an NPU in view; NULL: there is none. */
+static inline const cpubind_npusmi_row *facts_row_of(const cpubind_npusmi_rows *rows,
+                                                     const cpubind_host_device *npu)
 {
-    int32_t i = r->ascend->info_status == CPUBIND_TEXT_OK ? r->ascend->info.n_device : 0;
-    while (i > 0 && !facts_is_device_of(&r->ascend->info.device[i - 1], npu))
-        i--;
-    return i > 0 ? &r->ascend->info.device[i - 1] : NULL;
+    for (int32_t i = 0; i < rows->n; i++)
+        if (facts_is_row_of(&rows->row[i], npu))
+            return &rows->row[i];
+    return NULL;
+}
+
+/* Whether a row is of an NPU in view. */
+static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_row *row)
+{
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (facts_is_row_of(row, f->device[i]))
+            return 1;
+    return 0;
 }
 
 /* What is wrong with npu-smi info, by the status of one of its tables. */
@@ -144,15 +151,6 @@ static inline cpubind_problem_code facts_judge_info(facts_reader *r, cpubind_tex
 {
     return facts_judge_text(r, INPUT_INFO, r->ascend->info_answer, status,
                             &r->ascend->info_fault);
-}
-
-/* Whether an NPU in view is this device of npu-smi info. */
-static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_device *device)
-{
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (facts_is_device_of(device, f->device[i]))
-            return 1;
-    return 0;
 }
 
 /* Whether the CPUs near every NPU are known. */

@@ -50,7 +50,7 @@
  * EXAMPLE
  *   static char block[1 << 16];
  *   cpubind_arena arena = {block, sizeof block, 0};
- *   cpubind_npusmi_map map;
+ *   cpubind_npusmi_rows map;
  *   cpubind_text_fault fault;
  *   if (cpubind_npusmi_parse_map(text, len, &arena, &map, &fault) != CPUBIND_TEXT_OK) {
  *       cpubind_position at = cpubind_text_place(text, len, fault.offset);

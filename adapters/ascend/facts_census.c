@@ -112,7 +112,7 @@ static int32_t add_function(facts_reader *r, const cpubind_host_device *npu)
 
 /* Whether a device of npu-smi info may be on a function: by its address; without one, on that
  * of another chip of its card, where a product has several on one function. */
-static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device, int32_t row)
+static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_row *device, int32_t row)
 {
     if (device->pci.domain >= 0)
         return cpubind_pci_compare(&device->pci, &f->bus[row].pci) == 0;
@@ -126,12 +126,13 @@ static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device
 static void count_lost(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_counted && r->ascend->info_status == CPUBIND_TEXT_OK; i++) {
+    const cpubind_npusmi_rows *devices = &r->ascend->info.device;
+    for (int32_t i = 0; i < f->n_counted; i++) {
         cpubind_host_device *function = facts_npu(f, i);
         int32_t n = function->n_in_view;
-        for (int32_t d = 0; d < r->ascend->info.n_device; d++)
-            n += !facts_has_npu_of(f, &r->ascend->info.device[d]) &&
-                 may_be_on(f, &r->ascend->info.device[d], f->counted[i]);
+        for (int32_t d = 0; d < devices->n; d++)
+            n += !facts_has_npu_of(f, &devices->row[d]) &&
+                 may_be_on(f, &devices->row[d], f->counted[i]);
         if (n > function->n_device)
             function->n_device = n;
     }

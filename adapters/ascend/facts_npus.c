@@ -72,11 +72,11 @@ static int is_virtual(const char *name, int32_t len)
  * A chip with an empty name could not be queried: its other ids are zeros without meaning. A
  * chip without a logic id is an NPU of the host that no runtime here can use. */
 static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
-                                       const cpubind_npusmi_map *map)
+                                       const cpubind_npusmi_rows *map)
 {
     cpubind_facts *f = r->facts;
-    const cpubind_npusmi_chip *chip = map->chip;
-    const int32_t n = map->n_chip;
+    const cpubind_npusmi_row *chip = map->row;
+    const int32_t n = map->n;
     f->device = cpubind_priv_take_npus(r, n);
     if (!f->device)
         return facts_fail_memory(r);
@@ -126,7 +126,7 @@ static void note_lost_cards(facts_reader *r, cpubind_input answer)
 static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 {
     cpubind_text_fault fault;
-    cpubind_npusmi_map map;
+    cpubind_npusmi_rows map;
     cpubind_problem_code code = judge_table(
         r, INPUT_MAP, answer,
         cpubind_npusmi_parse_map(answer.data, answer.len, r->arena, &map, &fault), &fault);
@@ -179,87 +179,65 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 
 /* == Affinity =============================================================== */
 
-/* Whether a row of the topology belongs to this NPU. */
-static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affinity *row,
-                     const cpubind_host_device *npu)
+/* Notes the rows of no NPU of npu-smi info -m, and its NPUs without a row. Chips that it could
+ * not query are in no row of it, and are named by another warning. Returns whether there are
+ * such rows. */
+static int compare(facts_reader *r, const char *input, const cpubind_npusmi_rows *rows)
 {
-    return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
-}
-
-/* Whether the rows are of the NPUs 0 .. n - 1, as on a host with all cards in view. Only then
- * are the ids of the rows the logic ids. */
-static int are_all_rows(const cpubind_npusmi_topo *topo)
-{
-    for (int32_t id = 0; id < topo->n_row; id++) {
-        int32_t i = 0;
-        while (i < topo->n_row && topo->row[i].id != id)
-            i++;
-        if (i == topo->n_row)
-            return 0;
+    const cpubind_facts *f = r->facts;
+    int is_short = 0;
+    for (int32_t i = 0; i < rows->n && f->n_unknown == 0; i++) {
+        const cpubind_npusmi_row *row = &rows->row[i];
+        cpubind_host_device npu = cpubind_priv_new_npu(-1, row->card, row->chip, row->phy);
+        npu.pci = row->pci;
+        if (facts_has_npu_of(f, row))
+            continue;
+        facts_note_difference(r, input, INPUT_MAP, &npu);
+        is_short = 1;
     }
-    return 1;
+    for (int32_t d = 0; d < f->n_device && rows->n > 0; d++)
+        if (!facts_row_of(rows, f->device[d]) &&
+            (rows->row->card >= 0 || f->device[d]->phy >= 0))
+            facts_note_difference(r, INPUT_MAP, input, f->device[d]);
+    return is_short;
 }
 
 /* Makes an NPU of each row, for a host without npu-smi info -m. Its card or its phy id, which
- * the row names, is its only known id. */
-static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
+ * the row names, is its only known id. That is the logic id where the rows are of the NPUs
+ * 0 .. n - 1, as on a host with all cards in view. */
+static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_rows *topo)
 {
     cpubind_facts *f = r->facts;
-    f->device = cpubind_priv_take_npus(r, topo->n_row);
+    f->device = cpubind_priv_take_npus(r, topo->n);
     if (!f->device)
         return facts_fail_memory(r);
-    f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
-    for (int32_t i = 0; i < topo->n_row; i++) {
-        const int32_t id = topo->row[i].id;
-        const cpubind_host_device npu = f->has_phy ? cpubind_priv_new_npu(id, -1, -1, id)
-                                                   : cpubind_priv_new_npu(id, id, 0, -1);
+    for (int32_t i = 0; i < topo->n; i++) {
+        const cpubind_npusmi_row *row = &topo->row[i];
+        const cpubind_host_device npu = row->card < 0
+                                            ? cpubind_priv_new_npu(row->phy, -1, -1, row->phy)
+                                            : cpubind_priv_new_npu(row->card, row->card, 0, -1);
         (void)cpubind_priv_insert_npu(f->device, &f->n_device, &npu);
     }
+    if (f->device[f->n_device - 1]->logic != f->n_device - 1)
+        f->n_device = 0;
+    f->has_phy = f->n_device > 0 && topo->row->phy >= 0;
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Notes the rows of no NPU of npu-smi info -m, and its NPUs without a row. Chips that it could
- * not query are in no row of it, and are named by another warning. */
-static void compare_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
-{
-    const cpubind_facts *f = r->facts;
-    const int32_t has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
-    for (int32_t i = 0; i < topo->n_row && f->n_unknown == 0; i++) {
-        const int32_t id = topo->row[i].id;
-        const cpubind_host_device npu = has_phy ? cpubind_priv_new_npu(-1, -1, -1, id)
-                                                : cpubind_priv_new_npu(-1, id, -1, -1);
-        int32_t d = 0;
-        while (d < f->n_device && !is_row_of(topo, &topo->row[i], f->device[d]))
-            d++;
-        if (d == f->n_device)
-            facts_note_difference(r, INPUT_TOPO, INPUT_MAP, &npu);
-    }
-    for (int32_t d = 0; d < f->n_device; d++) {
-        int32_t i = 0;
-        while (i < topo->n_row && !is_row_of(topo, &topo->row[i], f->device[d]))
-            i++;
-        if (i == topo->n_row && (!has_phy || f->device[d]->phy >= 0))
-            facts_note_difference(r, INPUT_MAP, INPUT_TOPO, f->device[d]);
-    }
-}
-
-static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
+static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_rows *topo)
 {
     cpubind_facts *f = r->facts;
     if (f->n_device > 0)
-        compare_rows(r, topo);
-    else if (!are_all_rows(topo))
-        return CPUBIND_PROBLEM_NONE;
+        (void)compare(r, INPUT_TOPO, topo);
     else if (npus_from_rows(r, topo) != CPUBIND_PROBLEM_NONE)
         return CPUBIND_PROBLEM_NO_MEMORY;
     for (int32_t d = 0; d < f->n_device; d++) {
-        for (int32_t i = 0; i < topo->n_row; i++) {
-            if (!is_row_of(topo, &topo->row[i], f->device[d]))
-                continue;
-            f->device[d]->cpu = topo->row[i].cpu;
-            f->device[d]->n_cpu = topo->row[i].n_cpu;
-            f->has_affinity |= topo->row[i].n_cpu > 0;
-        }
+        const cpubind_npusmi_row *row = facts_row_of(topo, f->device[d]);
+        if (!row)
+            continue;
+        f->device[d]->cpu = row->cpu;
+        f->device[d]->n_cpu = row->n_cpu;
+        f->has_affinity |= row->n_cpu > 0;
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -292,7 +270,7 @@ static cpubind_problem_code hand_out(facts_reader *r, cpubind_problem *unanswere
 
 /* Reads the rows of the topology, in the arena. */
 static cpubind_problem_code parse_topo(facts_reader *r, cpubind_input answer,
-                                       cpubind_npusmi_topo *topo)
+                                       cpubind_npusmi_rows *topo)
 {
     cpubind_text_fault fault;
     const cpubind_text_status status =
@@ -308,14 +286,14 @@ static cpubind_problem_code parse_topo(facts_reader *r, cpubind_input answer,
 
 cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered)
 {
-    cpubind_npusmi_topo topo = {.label = CPUBIND_NPUSMI_LABEL_CARD};
+    cpubind_npusmi_rows topo = {.n = 0};
     cpubind_input answer;
     cpubind_problem_code code = facts_ask(r, INPUT_TOPO, &answer);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = parse_topo(r, answer, &topo);
     if (code != CPUBIND_PROBLEM_NONE)
         return hand_out(r, unanswered);
-    return topo.n_row > 0 ? take_rows(r, &topo) : CPUBIND_PROBLEM_NONE;
+    return topo.n > 0 ? take_rows(r, &topo) : CPUBIND_PROBLEM_NONE;
 }
 
 /* == Who runs =============================================================== */
@@ -354,57 +332,6 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether a row of the process table belongs to an NPU. A row without a chip belongs to all
- * NPUs of its card. */
-static int runs_on(const cpubind_npusmi_process *process, const cpubind_host_device *npu)
-{
-    return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
-}
-
-/* Notes an NPU of npu-smi info that npu-smi info -m lacks. */
-static void note_short_map(facts_reader *r, const cpubind_host_device *npu)
-{
-    facts_note_difference(r, INPUT_INFO, INPUT_MAP, npu);
-    r->ascend->is_map_short = 1;
-}
-
-static void take_processes(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    for (int32_t p = 0; p < r->ascend->info.n_process; p++) {
-        const cpubind_npusmi_process *process = &r->ascend->info.process[p];
-        int32_t found = 0;
-        for (int32_t i = 0; i < f->n_device; i++) {
-            if (!runs_on(process, f->device[i]))
-                continue;
-            f->device[i]->is_running = 1;
-            found = 1;
-        }
-        if (!found && f->n_unknown == 0 && !f->has_only_named) {
-            const cpubind_host_device npu =
-                cpubind_priv_new_npu(-1, process->card, process->chip, -1);
-            note_short_map(r, &npu);
-        }
-    }
-}
-
-/* Notes the devices of npu-smi info that npu-smi info -m lacks, and the other way round. */
-static void compare_devices(facts_reader *r)
-{
-    const cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < r->ascend->info.n_device && f->n_unknown == 0; i++) {
-        const cpubind_npusmi_device *device = &r->ascend->info.device[i];
-        cpubind_host_device npu =
-            cpubind_priv_new_npu(-1, device->card, device->chip, device->phy);
-        npu.pci = device->pci;
-        if (!facts_has_npu_of(f, device))
-            note_short_map(r, &npu);
-    }
-    for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++)
-        if (!facts_device_of(r, f->device[d]))
-            facts_note_difference(r, INPUT_MAP, INPUT_INFO, f->device[d]);
-}
-
 /* Whether an output of npu-smi info that may lack devices has all that npu-smi info -m names.
  * Where nothing names them, it must not announce more. */
 static int has_all_devices(const facts_reader *r)
@@ -413,7 +340,7 @@ static int has_all_devices(const facts_reader *r)
     if (f->n_device == 0 || f->has_only_named)
         return r->ascend->info.is_open < 2;
     for (int32_t d = 0; d < f->n_device; d++)
-        if (!facts_device_of(r, f->device[d]))
+        if (!facts_row_of(&r->ascend->info.device, f->device[d]))
             return 0;
     return 1;
 }
@@ -436,6 +363,7 @@ static cpubind_problem_code parse_info(facts_reader *r)
             "nothing follows the last device, and npu-smi info -m does not name the same"};
         a->info_status = is_cut ? CPUBIND_TEXT_ERR_CUT : info->process_status;
         a->info_fault = is_cut ? cut : info->process_fault;
+        info->device.n = 0;
     }
     a->process_status =
         a->info_status == CPUBIND_TEXT_OK ? info->process_status : a->info_status;
@@ -454,10 +382,27 @@ cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE || r->ascend->info_status != CPUBIND_TEXT_OK)
         return code;
     facts_check_exit(r, r->ascend->info_answer);
-    facts_note_unknown(r, INPUT_INFO, r->ascend->info_answer, r->ascend->info.unknown);
+    facts_note_unknown(r, INPUT_INFO, r->ascend->info_answer, r->ascend->info.device.unknown);
     if (r->facts->n_device > 0 && r->facts->device[0]->card >= 0)
-        compare_devices(r);
+        r->ascend->is_map_short = compare(r, INPUT_INFO, &r->ascend->info.device);
     return code;
+}
+
+/* Marks the NPUs with a process, and notes the processes of no NPU of npu-smi info -m. */
+static void take_processes(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_npusmi_rows *process = &r->ascend->info.process;
+    for (int32_t i = 0; i < f->n_device; i++)
+        f->device[i]->is_running |= facts_row_of(process, f->device[i]) != NULL;
+    for (int32_t p = 0; p < process->n && f->n_unknown == 0 && !f->has_only_named; p++) {
+        const cpubind_npusmi_row *row = &process->row[p];
+        const cpubind_host_device npu = cpubind_priv_new_npu(-1, row->card, row->chip, -1);
+        if (facts_has_npu_of(f, row))
+            continue;
+        facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
+        r->ascend->is_map_short = 1;
+    }
 }
 
 /* Takes the process table of npu-smi info. */

@@ -12,7 +12,7 @@
 cpubind_pci_address cpubind_priv_info_address(const facts_reader *r,
                                               const cpubind_host_device *npu)
 {
-    const cpubind_npusmi_device *device = facts_device_of(r, npu);
+    const cpubind_npusmi_row *device = facts_row_of(&r->ascend->info.device, npu);
     return device ? device->pci : (cpubind_pci_address){.domain = -1};
 }
 
@@ -35,12 +35,11 @@ static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
 
 /* Whether a block of npu-smi info -t board has the address of an NPU: the block of its chip, or
  * that of a card with one chip, counted in the block and on this host. */
-static int is_board_of(const cpubind_npusmi_board *board, const cpubind_host_device *npu,
+static int is_board_of(const cpubind_npusmi_row *board, const cpubind_host_device *npu,
                        int32_t n_chip)
 {
-    if (board->card != npu->card)
-        return 0;
-    return board->chip < 0 ? n_chip == 1 && board->n_chip <= 1 : board->chip == npu->chip;
+    return facts_is_row_of(board, npu) &&
+           (board->chip >= 0 || (n_chip == 1 && board->n_chip <= 1));
 }
 
 /* Takes the address from an answer of `npu-smi info -t board`. A refusal is no problem. */
@@ -48,7 +47,7 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_host_device *npu
                                        const char *name, cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
-    cpubind_npusmi_boards boards;
+    cpubind_npusmi_rows boards;
     cpubind_text_fault fault;
     const cpubind_text_status status =
         cpubind_npusmi_parse_board(answer.data, answer.len, r->arena, &boards, &fault);
@@ -57,9 +56,9 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_host_device *npu
     if (facts_judge_text(r, name, answer, status, &fault) != CPUBIND_PROBLEM_NONE)
         return r->problem->code;
     facts_check_exit(r, answer);
-    for (int32_t i = 0; i < boards.n_board && npu->pci.domain < 0; i++)
-        if (is_board_of(&boards.board[i], npu, n_chip))
-            npu->pci = boards.board[i].pci;
+    for (int32_t i = 0; i < boards.n && npu->pci.domain < 0; i++)
+        if (is_board_of(&boards.row[i], npu, n_chip))
+            npu->pci = boards.row[i].pci;
     return CPUBIND_PROBLEM_NONE;
 }
 

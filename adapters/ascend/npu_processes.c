@@ -44,10 +44,10 @@ static int32_t find_udevid(const cpubind_facts *f, int32_t udevid)
                : find_phy(f, (udevid - CPUBIND_DRIVER_VIRTUAL) / 16);
 }
 
-static int32_t find_chip(const cpubind_facts *f, int32_t card, int32_t chip)
+static int32_t find_chip(const cpubind_facts *f, const cpubind_npusmi_row *process)
 {
     for (int32_t i = 0; i < f->n_listed; i++)
-        if (f->device[i]->card == card && (chip < 0 || f->device[i]->chip == chip))
+        if (facts_is_row_of(process, f->device[i]))
             return i;
     return -1;
 }
@@ -121,11 +121,10 @@ static cpubind_problem_code read_table(reading *r)
     if (!info.has_process_table)
         return facts_fail_input(&r->r, INPUT_INFO, answer, -1,
                                 "the process table is not there");
-    if (!has_room(r, info.n_process + 1))
+    if (!has_room(r, info.process.n + 1))
         return facts_fail_memory(&r->r);
-    for (int32_t i = 0; i < info.n_process; i++)
-        add(r, info.process[i].pid,
-            find_chip(r->facts, info.process[i].card, info.process[i].chip));
+    for (int32_t i = 0; i < info.process.n; i++)
+        add(r, info.process.row[i].pid, find_chip(r->facts, &info.process.row[i]));
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -56,97 +56,77 @@ cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len
  *   cost    O(len) */
 int32_t cpubind_npusmi_count_lost(const char *text, int32_t len);
 
-/* == info -m ================================================================ */
+/* == Rows =================================================================== */
 
-typedef struct cpubind_npusmi_chip {
-    int32_t card;       /* NPU ID, >= 0 */
-    int32_t chip;       /* Chip ID, >= 0 */
-    int32_t logic;      /* Chip Logic ID; -1: not printed, see has_logic */
-    int32_t phy;        /* Chip Phy-ID; -1: not printed */
-    cpubind_piece name; /* Chip Name, without blanks around it; may hold blanks; see below */
-} cpubind_npusmi_chip;
+/* A row of a table: what it says of an NPU. An id that it does not print is -1. */
+typedef struct cpubind_npusmi_row {
+    int32_t card, chip, logic, phy;
+    int32_t n_chip;          /* of a card; -1: not printed, or NA */
+    int32_t pid;             /* of a process, as the host numbers it; -1: hidden */
+    cpubind_pci_address pci; /* domain -1: not printed, or NA */
+    cpubind_piece name;      /* without blanks around it; may hold blanks */
+    const int32_t *cpu;      /* near it, strictly ascending */
+    int32_t n_cpu;           /* 0: none is printed */
+} cpubind_npusmi_row;
 
-typedef struct cpubind_npusmi_map {
-    cpubind_npusmi_chip *chip; /* in the order of the text */
-    int32_t n_chip;            /* at least one */
-    int32_t has_logic;         /* 1 when the table has a column Chip Logic ID: a chip with logic
-                                  -1 has no logic id then. 0: no chip has one, and the NPU ID is
-                                  the logic id, as on a 950 */
-    int32_t has_name;          /* 1 when the table has a column Chip Name; 0: all names are
-                                  empty, and chips are not told from board controllers but by
-                                  their logic ids */
+typedef struct cpubind_npusmi_rows {
+    cpubind_npusmi_row *row; /* in the order of the text */
+    int32_t n;
+    /* Whether the table has a column of logic ids, of names, of the CPU affinity: 1, else 0. */
+    int32_t has_logic, has_name, has_affinity;
     cpubind_piece unknown;
-} cpubind_npusmi_map;
+} cpubind_npusmi_rows;
 
 /* The NPU chips of `npu-smi info -m`. Needed columns: NPU ID, Chip ID, and Chip Logic ID, or
  * Slot ID where the NPU ID is the logic id. Rows of board controllers (Mcu, 3559: no logic id)
  * are checked and left out; a chip with another name and no logic id is a chip, with logic -1.
  * A chip that npu-smi could not query has an empty name, and its logic and phy ids may be 0
  * instead of what they are.
+ *   out     at least one row: card, chip >= 0; logic; phy; name. Without a column of logic ids
+ *           the NPU ID is the logic id, as on a 950; without one of names chips are not told
+ *           from board controllers but by their logic ids
  *   cuts    not detected behind a row: only the census of the host tells of a lost one
  *   cost    O(len + chips^2) */
 cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
-                                             cpubind_arena *arena, cpubind_npusmi_map *out,
+                                             cpubind_arena *arena, cpubind_npusmi_rows *out,
                                              cpubind_text_fault *fault);
-
-/* == info -t topo =========================================================== */
-
-/* The kind of number in the label of a row. */
-typedef enum cpubind_npusmi_label {
-    CPUBIND_NPUSMI_LABEL_CARD = 0, /* NPU<n>: a card; the row holds for all of its chips */
-    CPUBIND_NPUSMI_LABEL_PHY = 1   /* Phy-ID<n>: a phy id */
-} cpubind_npusmi_label;
-
-typedef struct cpubind_npusmi_affinity {
-    int32_t id;         /* the number in the label */
-    const int32_t *cpu; /* strictly ascending */
-    int32_t n_cpu;      /* 0 without a CPU Affinity column, or when its cell is empty or NA */
-} cpubind_npusmi_affinity;
-
-typedef struct cpubind_npusmi_topo {
-    cpubind_npusmi_affinity *row; /* of NPUs, in the order of the header */
-    int32_t n_row;
-    cpubind_npusmi_label label; /* the same for all rows */
-    int32_t has_affinity;       /* 1 when the table has a CPU Affinity column, else 0 */
-    cpubind_piece unknown;
-} cpubind_npusmi_topo;
 
 /* The matrix of `npu-smi info -t topo`. Columns and rows of other kinds (NIC, UB, RNIC), more
  * columns and other tables after the matrix are passed over. Each label of an NPU has a row.
+ *   out     at least one row, in the order of the header: card, of all its chips, where labels
+ *           are NPU<n>, or in all rows phy, where they are Phy-ID<n>; cpu
  *   cuts    detected when a row or a CPU of an NPU is lost
  *   cost    O(len + rows^2) */
 cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
-                                              cpubind_arena *arena, cpubind_npusmi_topo *out,
+                                              cpubind_arena *arena, cpubind_npusmi_rows *out,
                                               cpubind_text_fault *fault);
+
+/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]` that have an address: of a chip, or of
+ * a card that counts its chips. A block starts at `NPU ID`, and at the next `Chip ID` of an
+ * output that prints the card first and then its chips. Other keys, lines without a colon, and
+ * a remark in parentheses are passed over. An address of zeros, which npu-smi prints when it
+ * could not ask for the address, counts as NA.
+ *   out     at least one row: card >= 0; chip, -1: the block is of the whole card; n_chip, of
+ *           one chip it is not printed; pci
+ *   cuts    detected but for whole blocks that are lost
+ *   cost    O(len + blocks^2) */
+cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
+                                               cpubind_arena *arena, cpubind_npusmi_rows *out,
+                                               cpubind_text_fault *fault);
 
 /* == info =================================================================== */
 
-typedef struct cpubind_npusmi_device {
-    int32_t card;            /* NPU, >= 0 */
-    int32_t chip;            /* Chip; -1 on products whose table has no Chip column (950) */
-    int32_t logic;           /* `Device` column of 310 products, or -1 */
-    int32_t phy;             /* `Phy-ID` column, or -1 */
-    cpubind_pci_address pci; /* Bus-Id; domain -1: NA */
-} cpubind_npusmi_device;
-
-typedef struct cpubind_npusmi_process {
-    int32_t card; /* >= 0 */
-    int32_t chip; /* -1 on products whose table has no Chip column (950) */
-    int32_t pid;  /* as the host numbers it; -1: hidden, but the chip runs a process */
-} cpubind_npusmi_process;
-
+/* Chips have no number, -1, on products whose tables have no Chip column (950). */
 typedef struct cpubind_npusmi_info {
-    cpubind_npusmi_device *device;
-    cpubind_npusmi_process *process;
-    int32_t n_device; /* may be 0 when only the process table is there */
-    int32_t n_process;
-    int32_t has_process_table; /* 1 when its header was there, else 0 */
+    cpubind_npusmi_rows device;  /* card >= 0, chip, logic, phy, pci; none: only the process
+                                    table is there */
+    cpubind_npusmi_rows process; /* card >= 0, chip, pid: a row without one runs, too */
+    int32_t has_process_table;   /* 1 when its header was there, else 0 */
     int32_t is_open; /* 1: devices may be lost, only the map tells: no process table ends them,
                         or it has a fault; of a product that has none, no rule of "=". 2: a
                         rule announces more */
     cpubind_text_status process_status; /* of the process table behind the devices; ... */
     cpubind_text_fault process_fault;   /* ... not OK: its fault, and no process was read */
-    cpubind_piece unknown;
 } cpubind_npusmi_info;
 
 /* The device table and the process table of `npu-smi info`, of all product families. A device
@@ -162,33 +142,6 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
 
 /* The version that `npu-smi info` prints; len 0: none. */
 cpubind_piece cpubind_npusmi_version(const char *text, int32_t len);
-
-/* == info -t board ========================================================== */
-
-/* A block of `npu-smi info -t board` that has an address: of a chip, or of a card that counts
- * its chips. An address of zeros, which npu-smi prints when it could not ask for the address,
- * counts as NA. */
-typedef struct cpubind_npusmi_board {
-    int32_t card;            /* NPU ID, >= 0 */
-    int32_t chip;            /* Chip ID, or -1: the block is of the whole card */
-    int32_t n_chip;          /* Chip Count, or -1: NA (of one chip it is not printed) */
-    cpubind_pci_address pci; /* PCIe Bus Info; domain -1: NA */
-} cpubind_npusmi_board;
-
-typedef struct cpubind_npusmi_boards {
-    cpubind_npusmi_board *board; /* in the order of the text */
-    int32_t n_board;             /* at least one */
-    cpubind_piece unknown;
-} cpubind_npusmi_boards;
-
-/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
- * the next `Chip ID` of an output that prints the card first and then its chips. Other keys,
- * lines without a colon, and a remark in parentheses are passed over.
- *   cuts    detected but for whole blocks that are lost
- *   cost    O(len + blocks^2) */
-cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
-                                               cpubind_arena *arena, cpubind_npusmi_boards *out,
-                                               cpubind_text_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -115,7 +115,7 @@ static void read_info(void *ctx)
     cpubind_arena arena = {in->block, sizeof in->block, 0};
     cpubind_npusmi_info info;
     must(cpubind_npusmi_parse_info(in->text, in->len, &arena, &info, NULL) == CPUBIND_TEXT_OK &&
-             info.n_device == in->n && info.n_process == in->n,
+             info.device.n == in->n && info.process.n == in->n,
          "cpubind_npusmi_parse_info");
 }
 
@@ -123,9 +123,9 @@ static void read_map(void *ctx)
 {
     input *in = (input *)ctx;
     cpubind_arena arena = {in->block, sizeof in->block, 0};
-    cpubind_npusmi_map map;
+    cpubind_npusmi_rows map;
     must(cpubind_npusmi_parse_map(in->text, in->len, &arena, &map, NULL) == CPUBIND_TEXT_OK &&
-             map.n_chip == in->n,
+             map.n == in->n,
          "cpubind_npusmi_parse_map");
 }
 
@@ -133,9 +133,9 @@ static void read_topo(void *ctx)
 {
     input *in = (input *)ctx;
     cpubind_arena arena = {in->block, sizeof in->block, 0};
-    cpubind_npusmi_topo topo;
+    cpubind_npusmi_rows topo;
     must(cpubind_npusmi_parse_topo(in->text, in->len, &arena, &topo, NULL) == CPUBIND_TEXT_OK &&
-             topo.n_row == in->n,
+             topo.n == in->n,
          "cpubind_npusmi_parse_topo");
 }
 

@@ -21,11 +21,11 @@ static char block[4096];
 static int reads_the_map(void)
 {
     cpubind_arena arena = {block, sizeof block, 0};
-    cpubind_npusmi_map rows;
+    cpubind_npusmi_rows rows;
 
     return cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &arena, &rows, NULL) ==
                CPUBIND_TEXT_OK &&
-           rows.n_chip == 2 && rows.chip[1].card == 6 && rows.chip[1].logic == 1;
+           rows.n == 2 && rows.row[1].card == 6 && rows.row[1].logic == 1;
 }
 
 static int says_where_it_is_broken(void)
@@ -33,7 +33,7 @@ static int says_where_it_is_broken(void)
     cpubind_arena arena = {block, sizeof block, 0};
     cpubind_text_fault fault;
     cpubind_position at;
-    cpubind_npusmi_map rows;
+    cpubind_npusmi_rows rows;
 
     if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), &arena, &rows, &fault) !=
         CPUBIND_TEXT_ERR_SYNTAX)

@@ -21,14 +21,14 @@ static void tell_unknown(reading *r, cpubind_piece unknown)
 
 static void read_map(reading *r)
 {
-    cpubind_npusmi_map *map = OUT(r, cpubind_npusmi_map);
+    cpubind_npusmi_rows *map = OUT(r, cpubind_npusmi_rows);
     if (!READ_IN_ARENA(r, cpubind_npusmi_parse_map, map))
         return;
-    CHECK(map->n_chip >= 1 && map->n_chip <= CPUBIND_MAX_DEVICES);
-    tell(r, "%d chips%s%s\n", map->n_chip, tell_if(map->has_logic, ", logic ids"),
+    CHECK(map->n >= 1 && map->n <= CPUBIND_MAX_DEVICES);
+    tell(r, "%d chips%s%s\n", map->n, tell_if(map->has_logic, ", logic ids"),
          tell_if(map->has_name, ", names"));
-    for (int32_t i = 0; i < map->n_chip; i++) {
-        const cpubind_npusmi_chip *chip = &map->chip[i];
+    for (int32_t i = 0; i < map->n; i++) {
+        const cpubind_npusmi_row *chip = &map->row[i];
         CHECK(chip->card >= 0 && chip->chip >= 0);
         tell(r, "chip %d.%d", chip->card, chip->chip);
         tell_ids(r, "logic", chip->logic, "phy", chip->phy, NULL);
@@ -38,7 +38,7 @@ static void read_map(reading *r)
         CHECK(map->has_name || chip->name.len == 0);
         CHECK(i == 0 || chip->name.at > chip[-1].name.at);
         for (int32_t k = 0; k < i && k < 64; k++) {
-            const cpubind_npusmi_chip *other = &map->chip[k];
+            const cpubind_npusmi_row *other = &map->row[k];
             CHECK(chip->card != other->card || chip->chip != other->chip);
             CHECK(chip->logic < 0 || chip->logic != other->logic ||
                   (map->has_name && (chip->name.len == 0 || other->name.len == 0)));
@@ -49,19 +49,19 @@ static void read_map(reading *r)
 
 static void read_topo(reading *r)
 {
-    cpubind_npusmi_topo *topo = OUT(r, cpubind_npusmi_topo);
+    cpubind_npusmi_rows *topo = OUT(r, cpubind_npusmi_rows);
     if (!READ_IN_ARENA(r, cpubind_npusmi_parse_topo, topo))
         return;
-    CHECK(topo->n_row >= 1);
-    CHECK(topo->label == CPUBIND_NPUSMI_LABEL_CARD || topo->label == CPUBIND_NPUSMI_LABEL_PHY);
-    tell(r, "by %s%s\n", topo->label == CPUBIND_NPUSMI_LABEL_PHY ? "phy id" : "card",
+    CHECK(topo->n >= 1);
+    tell(r, "by %s%s\n", topo->row->phy >= 0 ? "phy id" : "card",
          tell_if(topo->has_affinity, ", with affinities"));
-    for (int32_t i = 0; i < topo->n_row; i++) {
-        const cpubind_npusmi_affinity *row = &topo->row[i];
-        CHECK(row->id >= 0);
+    for (int32_t i = 0; i < topo->n; i++) {
+        const cpubind_npusmi_row *row = &topo->row[i];
+        CHECK((row->card >= 0) == (topo->row->phy < 0) && (row->phy >= 0) == (row->card < 0));
         CHECK(row->n_cpu >= 0 && (topo->has_affinity || row->n_cpu == 0));
-        CHECK_UNIQUE(topo->row, i, id);
-        tell(r, "row %d ", row->id);
+        for (int32_t k = 0; k < i && k < 64; k++)
+            CHECK(row->card != topo->row[k].card || row->phy != topo->row[k].phy);
+        tell(r, "row %d ", row->phy >= 0 ? row->phy : row->card);
         tell_list(r, row->n_cpu ? row->cpu : NULL, row->n_cpu, CPUBIND_MAX_CPUS);
         tell(r, "\n");
     }
@@ -93,15 +93,15 @@ static void tell_pci(reading *r, const cpubind_pci_address *pci)
 
 static void tell_processes(reading *r, const cpubind_npusmi_info *info)
 {
-    CHECK(info->has_process_table || (info->n_process == 0 && info->n_device > 0));
+    CHECK(info->has_process_table || (info->process.n == 0 && info->device.n > 0));
     CHECK(info->process_status == CPUBIND_TEXT_OK ||
-          (info->has_process_table && info->n_process == 0 && info->is_open));
+          (info->has_process_table && info->process.n == 0 && info->is_open));
     tell(r, "%s process table%s\n", info->has_process_table ? "a" : "no",
          tell_if(info->is_open, ", open"));
     if (info->process_status != CPUBIND_TEXT_OK)
         tell_fault(r, info->process_status, &info->process_fault, 0);
-    for (int32_t i = 0; i < info->n_process; i++) {
-        const cpubind_npusmi_process *process = &info->process[i];
+    for (int32_t i = 0; i < info->process.n; i++) {
+        const cpubind_npusmi_row *process = &info->process.row[i];
         CHECK(process->card >= 0);
         tell(r, "process card %d", process->card);
         tell_ids(r, "chip", process->chip, "pid", process->pid, NULL);
@@ -117,30 +117,30 @@ static void read_info(reading *r)
     if (!READ_IN_ARENA(r, cpubind_npusmi_parse_info, info))
         return;
     tell_processes(r, info);
-    for (int32_t i = 0; i < info->n_device; i++) {
-        const cpubind_npusmi_device *device = &info->device[i];
+    for (int32_t i = 0; i < info->device.n; i++) {
+        const cpubind_npusmi_row *device = &info->device.row[i];
         tell(r, "device");
-        TELL_CHIP(r, info->device, i);
+        TELL_CHIP(r, info->device.row, i);
         tell_ids(r, "logic", device->logic, "phy", device->phy, NULL);
         tell_pci(r, &device->pci);
         tell(r, "\n");
-        CHECK((device->chip < 0) == (info->device->chip < 0));
+        CHECK((device->chip < 0) == (info->device.row->chip < 0));
     }
     tell_name(r, "version", version);
     tell(r, version.len > 0 ? "\n" : "");
-    tell_unknown(r, info->unknown);
+    tell_unknown(r, info->device.unknown);
 }
 
 static void read_boards(reading *r)
 {
-    cpubind_npusmi_boards *boards = OUT(r, cpubind_npusmi_boards);
+    cpubind_npusmi_rows *boards = OUT(r, cpubind_npusmi_rows);
     if (!READ_IN_ARENA(r, cpubind_npusmi_parse_board, boards))
         return;
-    CHECK(boards->n_board >= 1);
-    for (int32_t i = 0; i < boards->n_board; i++) {
-        const cpubind_npusmi_board *board = &boards->board[i];
+    CHECK(boards->n >= 1);
+    for (int32_t i = 0; i < boards->n; i++) {
+        const cpubind_npusmi_row *board = &boards->row[i];
         tell(r, "board");
-        TELL_CHIP(r, boards->board, i);
+        TELL_CHIP(r, boards->row, i);
         tell_id(r, "chips", board->n_chip);
         tell(r, "%s", board->pci.domain < 0 ? " pci unknown" : "");
         tell_pci(r, &board->pci);
@@ -158,7 +158,7 @@ static void read_refusal(reading *r)
     const int32_t lost = cpubind_npusmi_count_lost(r->text, r->len);
     cpubind_text_fault fault = {-7, NULL};
     cpubind_arena none = {NULL, 0, 0};
-    cpubind_npusmi_map map;
+    cpubind_npusmi_rows map;
     const cpubind_text_status status =
         cpubind_npusmi_parse_map(r->text, r->len, &none, &map, &fault);
     int32_t half = r->len / 2;
