@@ -528,27 +528,74 @@ static int read_item(cursor item, int32_t *first, int32_t *last)
     return !cursor_left(&head);
 }
 
-/* Marks the physical ids of the variable; *n is how many there are. */
-static cpubind_problem_code read_physical(facts_reader *r, cpubind_input env,
-                                          cpubind_piece value, uint8_t *is_named, int32_t *n)
+/* The devices that a variable names by numbers of the host. */
+typedef struct naming {
+    cpubind_input env;
+    cpubind_piece value;
+    uint8_t *is_named; /* by number */
+    int32_t n;
+    int32_t *logic;             /* of the NPUs in view with these numbers, and ... */
+    int32_t n_logic, n_unknown; /* ... of those whose number is not known */
+} naming;
+
+static cpubind_problem_code fail_naming(facts_reader *r, const naming *named, int32_t at,
+                                        const char *what)
+{
+    return facts_fail_input(r, INPUT_ENV, named->env, at, what);
+}
+
+/* Reads the numbers of a variable. */
+static cpubind_problem_code read_naming(facts_reader *r, naming *named)
 {
     cursor_text of;
-    cursor all = cursor_open(&of, env.data, env.len, NULL, 1);
-    all = cursor_at(&all, value);
-    *n = 0;
-    memset(is_named, 0, CPUBIND_MAX_DEVICES);
+    cursor all = cursor_open(&of, named->env.data, named->env.len, NULL, 1);
+    all = cursor_at(&all, named->value);
+    named->is_named = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_DEVICES, 1);
+    named->logic = cpubind_arena_ints(r->arena, r->facts->n_device);
+    if (!named->is_named || !named->logic)
+        return facts_fail_memory(r);
+    memset(named->is_named, 0, CPUBIND_MAX_DEVICES);
     while (cursor_left(&all)) {
         const cursor item = cursor_trim(cursor_cut(&all, ','));
         int32_t first, last;
         if (!read_item(item, &first, &last))
-            return facts_fail_input(r, INPUT_ENV, env, item.at,
-                                    "this is neither a physical id, a range such as 0-3, nor a "
-                                    "name such as Ascend910-2");
+            return fail_naming(r, named, item.at,
+                               "this is neither a physical id, a range such as 0-3, nor a "
+                               "name such as Ascend910-2");
         for (int32_t id = first; id <= last; id++) {
-            *n += !is_named[id];
-            is_named[id] = 1;
+            named->n += !named->is_named[id];
+            named->is_named[id] = 1;
         }
     }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Lists an NPU in view, if its number is named, or not known. */
+static void list_named(naming *named, const cpubind_host_device *npu, int32_t number)
+{
+    named->n_unknown += number < 0;
+    if (number < 0 || (number < CPUBIND_MAX_DEVICES && named->is_named[number]))
+        named->logic[named->n_logic++] = npu->logic;
+}
+
+/* Makes the listed NPUs the visible ones; ASCEND_RT_VISIBLE_DEVICES may name fewer, and no
+ * other. */
+static cpubind_problem_code take_named(facts_reader *r, const naming *named, const char *what)
+{
+    cpubind_facts *f = r->facts;
+    for (int32_t i = 0, at = 0; f->visible && i < f->n_visible; i++, at = 0) {
+        if (!find_npu(f, f->visible_id[i]) ||
+            cpubind_list_has(named->logic, named->n_logic, f->visible_id[i], &at))
+            continue;
+        r->problem->device = f->visible_id[i];
+        return fail_naming(r, named, named->value.at, what);
+    }
+    if (f->visible)
+        return CPUBIND_PROBLEM_NONE;
+    f->visible = named->env.data + named->value.at;
+    f->visible_len = named->value.len;
+    f->visible_id = named->logic;
+    f->n_visible = named->n_logic;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -566,80 +613,47 @@ static int names_devices(cpubind_input env, cpubind_piece value)
            !cursor_holds(cursor_at(&all, options), "VIRTUAL");
 }
 
-/* Holds the physical ids against ASCEND_RT_VISIBLE_DEVICES, which may name fewer devices and no
- * other. */
-static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, int32_t at,
-                                            const uint8_t *is_named)
-{
-    const cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_visible; i++) {
-        const cpubind_host_device *npu = find_npu(r->facts, f->visible_id[i]);
-        if (!npu || npu->phy < 0 || is_named[npu->phy])
-            continue;
-        r->problem->device = npu->logic;
-        return facts_fail_input(r, INPUT_ENV, env, at,
-                                "these physical ids lack that of an NPU that "
-                                "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
-    }
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* Makes the NPUs with the named ids the visible ones, where they are a part of those in view.
  * In a container they are all of them, as its runtime has seen to. */
-static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
-                                            cpubind_piece value, const uint8_t *is_named,
-                                            int32_t n_named)
+static cpubind_problem_code choose_physical(facts_reader *r, const naming *named)
 {
-    cpubind_facts *f = r->facts;
-    int32_t *logic = cpubind_arena_ints(r->arena, f->n_device);
-    int32_t n = 0, n_unknown = 0;
-    if (!logic)
-        return facts_fail_memory(r);
-    for (int32_t i = 0; i < f->n_device; i++) {
-        n_unknown += f->device[i]->phy < 0;
-        if (f->device[i]->phy >= 0 && f->device[i]->phy < CPUBIND_MAX_DEVICES &&
-            is_named[f->device[i]->phy])
-            logic[n++] = f->device[i]->logic;
-    }
-    if (n == f->n_device || (n_unknown > 0 && (n_named == f->n_device || r->request->device)))
+    const cpubind_facts *f = r->facts;
+    const int32_t n = named->n_logic - named->n_unknown;
+    if (f->visible)
+        return take_named(r, named,
+                          "these physical ids lack that of an NPU that "
+                          "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
+    if (n == f->n_device ||
+        (named->n_unknown > 0 && (named->n == f->n_device || r->request->device)))
         return CPUBIND_PROBLEM_NONE;
-    if (n == 0 || n_unknown > 0)
-        return facts_fail_input(
-            r, INPUT_ENV, env, value.at,
-            n_unknown > 0
-                ? "it names physical ids, and those of the NPUs here are not known: set "
-                  "ASCEND_RT_VISIBLE_DEVICES to logic ids, too"
-                : "no NPU that this process sees has one of these physical ids");
-    f->visible = env.data + value.at;
-    f->visible_len = value.len;
-    f->visible_id = logic;
-    f->n_visible = n;
-    return CPUBIND_PROBLEM_NONE;
+    if (named->n_unknown > 0)
+        return fail_naming(
+            r, named, named->value.at,
+            "it names physical ids, and those of the NPUs here are not known: set "
+            "ASCEND_RT_VISIBLE_DEVICES to logic ids, too");
+    return n > 0 ? take_named(r, named, NULL)
+                 : fail_naming(r, named, named->value.at,
+                               "no NPU that this process sees has one of these physical ids");
 }
 
 /* Reads the physical ids. --visible is the user's word, and counts alone. */
 static cpubind_problem_code apply_physical(facts_reader *r)
 {
-    cpubind_input env;
-    cpubind_piece value;
-    int32_t n;
-    uint8_t *is_named;
+    const cpubind_facts *f = r->facts;
+    naming named = {.n = 0};
     cpubind_problem_code code;
-    if (r->request->visible || r->facts->n_device == 0 || r->facts->has_only_named)
+    if (r->request->visible || f->n_device == 0 || f->has_only_named)
         return CPUBIND_PROBLEM_NONE;
-    code = facts_ask(r, INPUT_ENV, &env);
-    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(env) ||
-        cpubind_env_find(env.data, env.len, INPUT_PHYSICAL, &value) != CPUBIND_TEXT_OK ||
-        !names_devices(env, value))
+    code = facts_ask(r, INPUT_ENV, &named.env);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(named.env) ||
+        cpubind_env_find(named.env.data, named.env.len, INPUT_PHYSICAL, &named.value) !=
+            CPUBIND_TEXT_OK ||
+        !names_devices(named.env, named.value))
         return code;
-    is_named = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_DEVICES, 1);
-    if (!is_named)
-        return facts_fail_memory(r);
-    code = read_physical(r, env, value, is_named, &n);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    return r->facts->visible ? compare_visible(r, env, value.at, is_named)
-                             : choose_physical(r, env, value, is_named, n);
+    code = read_naming(r, &named);
+    for (int32_t i = 0; i < f->n_device && code == CPUBIND_PROBLEM_NONE; i++)
+        list_named(&named, f->device[i], f->device[i]->phy);
+    return code == CPUBIND_PROBLEM_NONE ? choose_physical(r, &named) : code;
 }
 
 /* == Visible devices in a step of Slurm ===================================== */
@@ -661,61 +675,33 @@ static int32_t place_on_host(const cpubind_facts *f, int32_t npu, int32_t n_host
     return place;
 }
 
-/* Lists the NPUs in view that the step has; those whose place is not known count as such. */
-static int32_t list_of_step(const cpubind_facts *f, const uint8_t *is_named, int32_t *logic)
-{
-    const int32_t n_bus = facts_count_on_bus(f);
-    int32_t n = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const int32_t place = place_on_host(f, i, n_bus > 0 ? n_bus : f->n_device);
-        if (place < 0 || (place < CPUBIND_MAX_DEVICES && is_named[place]))
-            logic[n++] = f->device[i]->logic;
-    }
-    return n;
-}
-
 /* Takes the devices of SLURM_STEP_GPUS: places in gres.conf, which has all NPUs of the host in
  * the order of their physical ids. Where a device cgroup leaves this task fewer, its list has
  * the first ones of the step in place of them, and what it may open counts. */
 static cpubind_problem_code apply_step(facts_reader *r)
 {
-    cpubind_facts *f = r->facts;
-    const cpubind_piece list = r->slurm.list;
-    int32_t n_named, n, at = 0, *logic;
-    uint8_t *is_named;
-    cpubind_input env;
+    const cpubind_facts *f = r->facts;
+    const int32_t n_bus = facts_count_on_bus(f);
+    naming named = {.value = r->slurm.list};
     cpubind_problem_code code;
     if (!r->is_in_slurm || r->slurm.n_listed < 1 || r->request->visible || f->n_device == 0 ||
         f->has_only_named ||
         (r->slurm.n_listed < r->slurm.n_device && f->n_device == r->slurm.n_listed))
         return CPUBIND_PROBLEM_NONE;
-    logic = cpubind_arena_ints(r->arena, f->n_device);
-    is_named = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_DEVICES, 1);
-    if (!logic || !is_named)
-        return facts_fail_memory(r);
-    code = facts_ask(r, INPUT_ENV, &env);
+    code = facts_ask(r, INPUT_ENV, &named.env);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = read_physical(r, env, list, is_named, &n_named);
+        code = read_naming(r, &named);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    n = list_of_step(f, is_named, logic);
-    if (n != n_named)
-        return facts_fail_input(
-            r, INPUT_ENV, env, list.at,
+    for (int32_t i = 0; i < f->n_device; i++)
+        list_named(&named, f->device[i], place_on_host(f, i, n_bus > 0 ? n_bus : f->n_device));
+    if (named.n_logic != named.n)
+        return fail_naming(
+            r, &named, named.value.at,
             "SLURM_STEP_GPUS names other NPUs than this process may open (/dev/davinci*)");
-    for (int32_t i = 0; f->visible && i < f->n_visible; i++)
-        if (find_npu(f, f->visible_id[i]) && !cpubind_list_has(logic, n, f->visible_id[i], &at))
-            return facts_fail_input(
-                r, INPUT_ENV, env, list.at,
-                "SLURM_STEP_GPUS lacks an NPU that "
-                "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
-    if (!f->visible) {
-        f->visible = env.data + list.at;
-        f->visible_len = list.len;
-        f->visible_id = logic;
-        f->n_visible = n;
-    }
-    return CPUBIND_PROBLEM_NONE;
+    return take_named(r, &named,
+                      "SLURM_STEP_GPUS lacks an NPU that "
+                      "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
 }
 
 cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
