@@ -486,6 +486,10 @@ cpubind_problem_code cpubind_priv_read_end_of_phys(facts_reader *r)
             number.minor >= r->facts->end_phy)
             r->facts->end_phy = number.minor + 1;
     }
+    for (int32_t i = 0; i < r->facts->n_device && facts_is_present(listing); i++)
+        if (code == CPUBIND_PROBLEM_NONE && r->facts->device[i]->phy >= r->facts->end_phy)
+            code = facts_fail_input(r, INPUT_CLASS, listing, -1,
+                                    "it lacks an NPU that this process sees");
     return code;
 }
 
