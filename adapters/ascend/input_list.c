@@ -117,6 +117,8 @@ static const known files[] = {
     {FUNCTION "/infiniband/*", RULE_CARD, CPUBIND_SECRET_NONE},
     {FUNCTION "/net/*", RULE_INTERFACE, CPUBIND_SECRET_NONE},
     {FUNCTION "/net/*" BOND, RULE_BELOW, CPUBIND_SECRET_NONE},
+    {FUNCTION "/virtio%/net/*", RULE_INTERFACE, CPUBIND_SECRET_NONE},
+    {FUNCTION "/virtio%/net/*" BOND, RULE_BELOW, CPUBIND_SECRET_NONE},
     {FUNCTION "/nvme/*", RULE_CARD, CPUBIND_SECRET_NONE},
     {"proc/driver/nvidia/gpus/*/information", RULE_ALWAYS, CPUBIND_SECRET_SERIALS},
     {"proc/driver/nvidia/gpus/*/numa_status", RULE_ALWAYS, CPUBIND_SECRET_SERIALS},

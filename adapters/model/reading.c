@@ -63,38 +63,53 @@ static cpubind_problem_code list_functions(facts_reader *r)
 
 /* == More of a device ======================================================= */
 
-/* Takes the first name in a folder of a card. */
-static cpubind_problem_code read_name(facts_reader *r, const cpubind_pci_address *pci,
-                                      const char *folder, cpubind_source_name *out)
+/* The folder of a card with the names of a kind; of a card of virtio it is below virtio<N>.
+ * NULL when the arena is full. */
+static const char *folder_of(facts_reader *r, const cpubind_pci_address *pci, const char *names)
 {
-    const char *path = facts_function_path(r, pci, folder);
+    const char *own = facts_function_path(r, pci, "");
+    cpubind_input listing = {.state = CPUBIND_INPUT_ABSENT};
+    cpubind_piece part;
+    int32_t at = 0;
+    if (own)
+        listing = r->source->list(r->source->ctx, own);
+    while (facts_next_name(listing, &at, &part))
+        if (facts_number_after("virtio", listing.data, part) >= 0)
+            return facts_path(r, own, listing.data, part, names);
+    return facts_function_path(r, pci, names);
+}
+
+/* Takes the first name in a folder of a card. */
+static cpubind_problem_code read_name(facts_reader *r, const char *folder,
+                                      cpubind_source_name *out)
+{
     cpubind_input listing;
     cpubind_problem_code code;
     cpubind_piece part;
     int32_t at = 0;
-    if (!path)
+    if (!folder)
         return facts_fail_memory(r);
-    listing = r->source->list(r->source->ctx, path);
-    code = facts_judge(r, path, listing);
+    listing = r->source->list(r->source->ctx, folder);
+    code = facts_judge(r, folder, listing);
     if (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &part))
         *out = (cpubind_source_name){listing.data + part.at, part.len};
     return code;
 }
 
 /* Takes the name of the bond that has the interface of a network card, by the link to it that
- * net/core/dev.c of Linux makes; bond_main.c gives it its type. */
-static cpubind_problem_code read_bond(facts_reader *r, cpubind_host_device *nic)
+ * net/core/dev.c of Linux makes; bond_main.c gives it its type.
+ *   in      folder: that has the interface */
+static cpubind_problem_code read_bond(facts_reader *r, const char *folder,
+                                      cpubind_host_device *nic)
 {
     const cpubind_piece name = {0, nic->netdev.len};
-    const char *folder = facts_function_path(r, &nic->pci, "net");
     cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
-    cpubind_problem_code code;
+    const cpubind_problem_code code =
+        facts_ask(r, facts_path(r, folder, nic->netdev.at, name, "master/uevent"), &answer);
     cursor_text of;
-    cursor all, type, bond;
-    if (!folder)
-        return facts_fail_memory(r);
-    code = facts_ask(r, facts_path(r, folder, nic->netdev.at, name, "master/uevent"), &answer);
-    all = cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer));
+    const cursor all =
+        cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer));
+    cursor type, bond;
     if (cursor_variable(all, "DEVTYPE", &type) && cursor_is(type, "bond") &&
         cursor_variable(all, "INTERFACE", &bond))
         nic->bond = (cpubind_source_name){bond.text + bond.at, cursor_len(&bond)};
@@ -103,19 +118,19 @@ static cpubind_problem_code read_bond(facts_reader *r, cpubind_host_device *nic)
 
 static cpubind_problem_code read_names(facts_reader *r, cpubind_host_device *function)
 {
-    const struct {
-        cpubind_card_kind kind;
-        const char *folder;
-        cpubind_source_name *name;
-    } names[] = {{CPUBIND_NIC, "infiniband", &function->rdma},
-                 {CPUBIND_NIC, "net", &function->netdev},
-                 {CPUBIND_DISK, "nvme", &function->disk}};
     const cpubind_card_kind kind = cpubind_priv_card_kind(function);
+    const char *folder;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    for (size_t i = 0; i < sizeof names / sizeof *names && code == CPUBIND_PROBLEM_NONE; i++)
-        if (names[i].kind == kind)
-            code = read_name(r, &function->pci, names[i].folder, names[i].name);
-    return code == CPUBIND_PROBLEM_NONE && function->netdev.at ? read_bond(r, function) : code;
+    if (kind == CPUBIND_DISK)
+        return read_name(r, folder_of(r, &function->pci, "nvme"), &function->disk);
+    if (kind != CPUBIND_NIC)
+        return code;
+    code = read_name(r, folder_of(r, &function->pci, "infiniband"), &function->rdma);
+    folder = folder_of(r, &function->pci, "net");
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_name(r, folder, &function->netdev);
+    return code == CPUBIND_PROBLEM_NONE && function->netdev.at ? read_bond(r, folder, function)
+                                                               : code;
 }
 
 cpubind_source_name cpubind_card_name(const cpubind_host_device *card)
