@@ -94,9 +94,7 @@ static int32_t find_nearest(const cpubind_facts *facts, int32_t node, const int3
 
 int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
 {
-    const int is_host = facts->host.n_node > 0; /* else the facts are of NPUs */
-    return is_host ? find_nearest(facts, node, facts->host.node_id, facts->host.n_node)
-                   : find_nearest(facts, node, facts->node_id, facts->n_node);
+    return find_nearest(facts, node, facts->host.node_id, facts->host.n_node);
 }
 
 int32_t cpubind_facts_memory_node(const cpubind_facts *facts, int32_t node)
@@ -110,6 +108,32 @@ int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu)
 {
     const int is_known = facts->core_of && cpu < facts->n_cpu_id && facts->core_of[cpu] >= 0;
     return is_known ? facts->core_of[cpu] : cpu;
+}
+
+int cpubind_facts_topology(const cpubind_facts *f, const int32_t *cpu, int32_t n,
+                           cpubind_arena *arena, cpubind_topology *out)
+{
+    int32_t *id = cpubind_arena_ints(arena, n);
+    int32_t *node = cpubind_arena_ints(arena, n);
+    int32_t *core = cpubind_arena_ints(arena, n);
+    if (!id || !node || !core)
+        return 0;
+    *out = (cpubind_topology){.cpu = id,
+                              .node = node,
+                              .core = f->core_of ? core : NULL,
+                              .node_id = f->node_id,
+                              .n_node = f->n_node,
+                              .distance = f->distance,
+                              .socket = f->socket};
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t one = cpu ? cpu[i] : i;
+        if (!facts_is_online(f, one))
+            continue;
+        id[out->n_cpu] = one;
+        node[out->n_cpu] = f->node_of[one];
+        core[out->n_cpu++] = cpubind_facts_core(f, one);
+    }
+    return 1;
 }
 
 /* == The fallback: lscpu ==================================================== */

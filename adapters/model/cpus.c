@@ -484,21 +484,13 @@ static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer
 
 /* == What is online ========================================================= */
 
-/* Reads the file in which the kernel says whether a CPU is online. */
+/* Reads the file in which the kernel says whether a CPU is online.
+ *   out     *word: 0 offline, 1 online; `without` where it is not there */
 static cpubind_problem_code read_cpu(facts_reader *r, int32_t cpu, int32_t without,
                                      int32_t *word)
 {
-    return facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"),
-                             without, word);
-}
-
-/* Finds out what a CPU is that a node lists and cpu/online does not: offline where its own file
- * says so, online where a second word of the kernel says so.
- *   out     *word: 0 offline, 1 online; -1: nothing but the node's list tells */
-static cpubind_problem_code ask_cpu(facts_reader *r, int32_t cpu, int is_said, int32_t *word)
-{
     const char *name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online");
-    const cpubind_problem_code code = facts_read_number(r, name, is_said ? 1 : -1, word);
+    const cpubind_problem_code code = facts_read_number(r, name, without, word);
     if (code == CPUBIND_PROBLEM_NONE && (*word < -1 || *word > 1))
         return facts_fail_input(r, name, (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
                                 "it is neither 0 nor 1");
@@ -526,8 +518,8 @@ static cpubind_problem_code check_online(facts_reader *r)
         if (r->online && n_said == -2) /* the CPUs that the kernel lets this process run on */
             code = facts_read_cpus(r, INPUT_STATUS, cpubind_status_parse, &said, &n_said);
         if (code == CPUBIND_PROBLEM_NONE)
-            code =
-                ask_cpu(r, cpu, !r->online || cpubind_list_has(said, n_said, cpu, &at), &word);
+            code = read_cpu(
+                r, cpu, !r->online || cpubind_list_has(said, n_said, cpu, &at) ? 1 : -1, &word);
         is_off[cpu] = word == 0 ? 2 : word < 0;
         n += r->online && word == 1;
     }
@@ -610,11 +602,8 @@ static cpubind_problem_code place_cpus(facts_reader *r)
     cpubind_facts *f = r->facts;
     const int32_t n_exclude = r->request->exclude ? r->request->n_exclude : 0;
     int32_t n = 0, at = 0, n_excluded = 0;
-    f->node = cpubind_arena_ints(r->arena, f->n_cpu);
-    if (!f->node)
-        return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu; i++) {
-        int32_t node = f->node_of[f->cpu[i]];
+        const int32_t node = f->node_of[f->cpu[i]];
         if (cpubind_list_has(r->request->exclude, n_exclude, f->cpu[i], &at)) {
             n_excluded += node >= 0;
             continue;
@@ -630,8 +619,7 @@ static cpubind_problem_code place_cpus(facts_reader *r)
             facts_warn(r, CPUBIND_WARNING_OFFLINE);
             continue;
         }
-        f->cpu[n] = f->cpu[i];
-        f->node[n++] = node;
+        f->cpu[n++] = f->cpu[i];
     }
     for (int32_t i = 0; i < n_exclude; i++)
         if (f->node_of[r->request->exclude[i]] < 0)

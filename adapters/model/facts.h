@@ -428,11 +428,10 @@ typedef struct cpubind_pci_rank {
 
 typedef struct cpubind_facts {
     /* CPUs; cpubind_facts_read_cards takes all up to `noun` from other facts */
-    int32_t *cpu, *node; /* allowed CPUs without the excluded ones, ascending, and the node id
-                            of each */
-    int32_t *node_id;    /* nodes that have CPUs, ascending */
-    int32_t *node_of;    /* node id of every CPU id, allowed or not, -1: on no node;
-                            CPUBIND_MAX_CPUS elements */
+    int32_t *cpu;     /* allowed CPUs without the excluded ones, ascending */
+    int32_t *node_id; /* nodes that have CPUs, ascending */
+    int32_t *node_of; /* node id of every CPU id, allowed or not, -1: on no node;
+                         CPUBIND_MAX_CPUS elements */
     int32_t n_cpu;
     int32_t n_node;
     int32_t n_cpu_id;       /* one past the highest CPU id that is on a node */
@@ -638,6 +637,13 @@ int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node);
 
 /* The number of the core of a CPU, cpu >= 0; the CPU itself where that is not known. */
 int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu);
+
+/* Lists CPUs with their nodes and cores, in the arena; those that are not online are left out.
+ *   in      cpu[0 .. n - 1], strictly ascending; NULL: 0 .. n - 1
+ *   out     *out, of all nodes with CPUs
+ *   returns 0 when the arena is full */
+int cpubind_facts_topology(const cpubind_facts *facts, const int32_t *cpu, int32_t n,
+                           cpubind_arena *arena, cpubind_topology *out);
 
 /* Makes *problem hold no problem: no code, no place, no ids. */
 void cpubind_problem_clear(cpubind_problem *problem);

@@ -246,23 +246,14 @@ static cpubind_problem_code take_own_cpus(facts_reader *r)
 static cpubind_problem_code make_host(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    int32_t *core = f->core_of ? cpubind_arena_ints(r->arena, f->n_cpu) : NULL;
     if (f->topology.code != CPUBIND_PROBLEM_NONE && !facts_is_of_listed(r)) {
         *r->problem = f->topology;
         return f->topology.code;
     }
-    if (f->core_of && !core)
+    if (!cpubind_facts_topology(f, f->cpu, f->n_cpu, r->arena, &f->host))
         return facts_fail_memory(r);
-    for (int32_t i = 0; core && i < f->n_cpu; i++)
-        core[i] = cpubind_facts_core(f, f->cpu[i]);
-    f->host = (cpubind_topology){.cpu = f->cpu,
-                                 .node = f->node,
-                                 .n_cpu = f->n_cpu,
-                                 .node_id = f->node_id,
-                                 .n_node = f->n_node,
-                                 .distance = f->distance,
-                                 .core = core,
-                                 .socket = f->has_nodes ? f->socket : NULL};
+    if (!f->has_nodes)
+        f->host.socket = NULL;
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -69,7 +69,7 @@ static cpubind_problem_code find_spare(planner *p)
     if (!p->out->spare)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++)
-        if (f->node[i] == p->product->cluster.uvb_node &&
+        if (f->node_of[f->cpu[i]] == p->product->cluster.uvb_node &&
             f->cpu[i] != p->product->cluster.kept_cpu &&
             !cpubind_list_has(p->out->kept, p->out->n_kept, f->cpu[i], &at) &&
             !(cpubind_list_has(host->cpu, host->n_cpu, f->cpu[i], &i_host) &&

@@ -283,26 +283,14 @@ cpubind_problem_code cpubind_priv_take_beside(planner *p, const int32_t *owner)
  * arena is full. */
 static int list_online(const planner *p, cpubind_topology *host, uint8_t *is_free)
 {
-    const cpubind_facts *f = p->facts;
-    int32_t *cpu = cpubind_arena_ints(p->arena, f->n_online);
-    int32_t *node = cpubind_arena_ints(p->arena, f->n_online);
-    int32_t *core = f->core_of ? cpubind_arena_ints(p->arena, f->n_online) : NULL;
-    if (!cpu || !node || (f->core_of && !core))
+    const cpubind_request *q = p->request;
+    int32_t kept = 0, excluded = 0;
+    if (!cpubind_facts_topology(p->facts, NULL, p->facts->n_cpu_id, p->arena, host))
         return 0;
-    *host = (cpubind_topology){
-        .cpu = cpu, .node = node, .core = core, .node_id = f->node_id, .n_node = f->n_node};
-    for (int32_t id = 0, kept = 0, excluded = 0; id < f->n_cpu_id; id++) {
-        const cpubind_request *q = p->request;
-        if (f->node_of[id] < 0)
-            continue;
-        cpu[host->n_cpu] = id;
-        node[host->n_cpu] = f->node_of[id];
-        if (core)
-            core[host->n_cpu] = f->core_of[id];
-        is_free[host->n_cpu++] =
-            !cpubind_list_has(p->out->kept, p->out->n_kept, id, &kept) &&
-            !cpubind_list_has(q->exclude, q->exclude ? q->n_exclude : 0, id, &excluded);
-    }
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        is_free[i] = !cpubind_list_has(p->out->kept, p->out->n_kept, host->cpu[i], &kept) &&
+                     !cpubind_list_has(q->exclude, q->exclude ? q->n_exclude : 0, host->cpu[i],
+                                       &excluded);
     return 1;
 }
 

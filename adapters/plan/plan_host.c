@@ -79,26 +79,11 @@ static int32_t copy_cpus(const planner *p, int32_t *cpu)
 cpubind_problem_code cpubind_priv_choose_host(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    const int32_t cap = p->scope == CPUBIND_SCOPE_HOST ? f->n_online : f->n_cpu;
-    int32_t *cpu = cpubind_arena_ints(p->arena, cap);
-    int32_t *node = cpubind_arena_ints(p->arena, cap);
-    int32_t *core = f->core_of ? cpubind_arena_ints(p->arena, cap) : NULL;
+    int32_t *cpu =
+        cpubind_arena_ints(p->arena, p->scope == CPUBIND_SCOPE_HOST ? f->n_online : f->n_cpu);
     cpubind_topology *host = &p->out->host;
-    if (!cpu || !node || (f->core_of && !core))
+    if (!cpu || !cpubind_facts_topology(f, cpu, copy_cpus(p, cpu), p->arena, host))
         return plan_fail_memory(p);
-    host->n_cpu = copy_cpus(p, cpu);
-    for (int32_t i = 0; i < host->n_cpu; i++) {
-        node[i] = f->node_of[cpu[i]];
-        if (core)
-            core[i] = f->core_of[cpu[i]];
-    }
-    host->cpu = cpu;
-    host->node = node;
-    host->core = core;
-    host->node_id = f->node_id;
-    host->n_node = f->n_node;
-    host->distance = f->distance;
-    host->socket = f->socket;
     if (host->n_cpu > 0)
         return CPUBIND_PROBLEM_NONE;
     return plan_fail(

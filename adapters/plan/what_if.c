@@ -23,7 +23,7 @@ typedef struct changer {
     int32_t *by_node, *first; /* the CPUs of node a: by_node[first[a]] up to, not with, that of
                                  first[a + 1] */
     int32_t *id, *distance;
-    int32_t *cpu, *node, *core; /* those that are allowed */
+    int32_t *cpu; /* those that are allowed */
     cpubind_host_device *listed;
 } changer;
 
@@ -41,8 +41,6 @@ static int reserve(changer *c, cpubind_arena *arena)
     c->id = cpubind_arena_ints(arena, most);
     c->distance = cpubind_arena_ints(arena, most * most);
     c->cpu = cpubind_arena_ints(arena, now->n_cpu);
-    c->node = cpubind_arena_ints(arena, now->n_cpu);
-    c->core = cpubind_arena_ints(arena, now->n_cpu);
     c->then->bus =
         (cpubind_host_device *)cpubind_arena_take(arena, now->n_bus, sizeof *c->then->bus);
     c->then->device = (cpubind_host_device **)cpubind_arena_take(arena, now->n_device,
@@ -50,8 +48,7 @@ static int reserve(changer *c, cpubind_arena *arena)
     c->listed =
         (cpubind_host_device *)cpubind_arena_take(arena, now->n_device, sizeof *c->listed);
     return c->node_of && c->is_on && c->socket && c->unit && c->by_node && c->first && c->id &&
-           c->distance && c->cpu && c->node && c->core && c->then->bus && c->then->device &&
-           c->listed;
+           c->distance && c->cpu && c->then->bus && c->then->device && c->listed;
 }
 
 /* == Threads ================================================================ */
@@ -277,29 +274,16 @@ static const char *cut_nodes(changer *c)
 
 /* == All ==================================================================== */
 
-/* The allowed CPUs that are left, with their nodes. */
-static void list_allowed(changer *c)
+/* The allowed CPUs that are left, with their nodes. Returns 0 when the arena is full. */
+static int list_allowed(const changer *c, cpubind_arena *arena)
 {
     cpubind_facts *then = c->then;
-    then->n_cpu = 0;
-    for (int32_t i = 0; i < c->now->n_cpu; i++) {
-        const int32_t cpu = c->now->cpu[i];
-        if (c->node_of[cpu] < 0)
-            continue;
-        c->core[then->n_cpu] = cpubind_facts_core(then, cpu);
-        c->node[then->n_cpu] = c->node_of[cpu];
-        c->cpu[then->n_cpu++] = cpu;
-    }
-    then->host = (cpubind_topology){.cpu = c->cpu,
-                                    .node = c->node,
-                                    .node_id = then->node_id,
-                                    .n_cpu = then->n_cpu,
-                                    .n_node = then->n_node,
-                                    .core = then->core_of ? c->core : NULL,
-                                    .distance = then->distance,
-                                    .socket = then->socket};
     then->cpu = c->cpu;
-    then->node = c->node;
+    then->n_cpu = 0;
+    for (int32_t i = 0; i < c->now->n_cpu; i++)
+        if (c->node_of[c->now->cpu[i]] >= 0)
+            then->cpu[then->n_cpu++] = c->now->cpu[i];
+    return cpubind_facts_topology(then, then->cpu, then->n_cpu, arena, &then->host);
 }
 
 cpubind_problem_code cpubind_what_if(const cpubind_facts *now, int32_t nodes,
@@ -322,8 +306,8 @@ cpubind_problem_code cpubind_what_if(const cpubind_facts *now, int32_t nodes,
         then->bus = now->bus;
         then->device = now->device;
     }
-    if (!why)
-        list_allowed(&c);
+    if (!why && !list_allowed(&c, arena))
+        return problem->code;
     problem->code = why ? CPUBIND_PROBLEM_BAD_REQUEST : CPUBIND_PROBLEM_NONE;
     problem->what = why;
     return problem->code;

@@ -85,10 +85,10 @@ static inline void say_nodes(said *s, const cpubind_facts *f)
 {
     say(s, "> cpus");
     for (int32_t i = 0, n; i < f->n_cpu; i += n) {
-        for (n = 1; i + n < f->n_cpu && f->node[i + n] == f->node[i]; n++)
+        for (n = 1; i + n < f->n_cpu && f->host.node[i + n] == f->host.node[i]; n++)
             ;
         say(s, "%s", i ? " " : " node ");
-        say(s, "%d: ", f->node[i]);
+        say(s, "%d: ", f->host.node[i]);
         say_list(s, f->cpu + i, n);
     }
     say(s, "\n");
