@@ -256,7 +256,7 @@ int cpubind_input_list_has(const char *name)
                           (is_cgroup(name) || cpubind_vendor_each_nodes(is_of_vendor, &name)));
 }
 
-int cpubind_input_is_of_doctor(const char *name)
+int cpubind_doctor_input_has(const char *name)
 {
     const known *row = find(name);
     return row && row->rule == RULE_DOCTOR;

@@ -22,7 +22,7 @@ int cpubind_input_list_has(const char *name);
 /* Whether it is one that cpubind doctor alone reads, and that is not visited: a file of a
  * process, of an interrupt or of a network card. A capture has those of the processes that use
  * a device, of those above them, and of processes in a finding. */
-int cpubind_input_is_of_doctor(const char *name);
+int cpubind_doctor_input_has(const char *name);
 
 /* What of an input is not for others: its grammar, by which redact.h overwrites it and
  * doctor_inputs.h leaves it out. */

@@ -140,8 +140,8 @@ static int add_row(reading *r, cpubind_npusmi_rows *rows, const cpubind_npusmi_r
     return 1;
 }
 
-/* Adds a chip, or a card. What the runtime or the host gives once must not be there: a chip, and
- * the logic id of one that npu-smi could query, which its name tells in the map. */
+/* Adds a chip, or a card. What the runtime or the host gives once must not be there: a chip,
+ * and the logic id of one that npu-smi could query, which its name tells in the map. */
 static int add_chip(reading *r, const cpubind_npusmi_row *row)
 {
     cpubind_npusmi_rows *rows = &r->found.device;

@@ -101,8 +101,8 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
                                               cpubind_arena *arena, cpubind_npusmi_rows *out,
                                               cpubind_text_fault *fault);
 
-/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]` that have an address: of a chip, or of
- * a card that counts its chips. A block starts at `NPU ID`, and at the next `Chip ID` of an
+/* The blocks of `npu-smi info -t board -i CARD [-c CHIP]` that have an address: of a chip, or
+ * of a card that counts its chips. A block starts at `NPU ID`, and at the next `Chip ID` of an
  * output that prints the card first and then its chips. Other keys, lines without a colon, and
  * a remark in parentheses are passed over. An address of zeros, which npu-smi prints when it
  * could not ask for the address, counts as NA.

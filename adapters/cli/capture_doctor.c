@@ -52,7 +52,7 @@ static cpubind_input read_noted(void *ctx, const char *name)
 {
     notes *t = (notes *)ctx;
     const cpubind_input input = t->source->read(t->source->ctx, name);
-    if (strncmp(name, "cmd/", 4) == 0 || cpubind_input_is_of_doctor(name))
+    if (strncmp(name, "cmd/", 4) == 0 || cpubind_doctor_input_has(name))
         (void)add(&t->read, name, input);
     return input;
 }
@@ -244,7 +244,7 @@ static void add_process(const cpubind_source *source, int32_t pid, cli_captures 
 /* Leaves out of an input of doctor what no check reads. */
 static void distill(cli_captured *in, int *is_short)
 {
-    if (in->input.len <= 0 || !cpubind_input_is_of_doctor(in->name))
+    if (in->input.len <= 0 || !cpubind_doctor_input_has(in->name))
         return;
     in->copy = (char *)malloc((size_t)in->input.len);
     *is_short |= !in->copy;

@@ -11,14 +11,11 @@
 
 enum { EACH = 23 }; /* of the words one in so many is tried */
 
-static const char *const inputs[] = {"cmd/npu-smi-info.txt",
-                                     "cmd/npu-smi-info-m.txt",
-                                     "cmd/npu-smi-info-t-topo.txt",
-                                     "proc/interrupts",
-                                     "proc/self/status",
-                                     "cmd/lscpu.txt",
-                                     "cmd/lscpu-e.txt",
-                                     "cmd/npu-smi-info-t-board-i0-c0.txt"};
+static const char *const inputs[] = {
+    "cmd/npu-smi-info.txt", "cmd/npu-smi-info-m.txt",
+    "proc/interrupts",      "cmd/npu-smi-info-t-topo.txt",
+    "proc/self/status",     "cmd/lscpu.txt",
+    "cmd/lscpu-e.txt",      "cmd/npu-smi-info-t-board-i0-c0.txt"};
 
 static int32_t n_word;
 static const char *file_now, *args_now;

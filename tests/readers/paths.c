@@ -545,9 +545,9 @@ static void read_input_list(reading *r)
 {
     const int is_known = cpubind_input_list_has(r->args);
     tell(r, "%s\n", is_known ? "known" : "not known");
-    CHECK(!cpubind_input_list_has(NULL));
-    CHECK(!is_known || cpubind_input_is_name(r->args));
-    CHECK(is_known || !cpubind_input_is_of_doctor(r->args));
+    CHECK(!cpubind_input_list_has(NULL) && (!is_known || cpubind_input_is_name(r->args)));
+    CHECK(is_known || (!cpubind_doctor_input_has(r->args) &&
+                       cpubind_input_secret_of(r->args) == CPUBIND_SECRET_NONE));
 }
 
 /* A host in which any input may be there: it depends on its name. The text is the listing of
