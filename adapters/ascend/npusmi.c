@@ -256,7 +256,7 @@ cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
 /* Whether the labels of the rows are Phy-ID<n>, not NPU<n>. */
 static int is_by_phy(const cpubind_npusmi_rows *topo)
 {
-    return topo->n > 0 && topo->row->phy >= 0;
+    return topo->row && topo->row->phy >= 0;
 }
 
 /* The row of an NPU; NULL: there is none. */
