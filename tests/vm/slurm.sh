@@ -87,6 +87,12 @@ node_is_idle() {
 
 # -- Steps -------------------------------------------------------------------------------------
 
+as_user() { # command, argument ...
+    # The words are those of the shell of the user.
+    # shellcheck disable=SC2016
+    su -c 'exec "$0" "$@"' -- user "$@"
+}
+
 # Starts a step of the plugin, and sets $srun to a process that ends with it. The machine may be too
 # slow to be read within the limit of the plugin: no task starts then, and the step is tried again.
 start_step() { # name, argument of srun ...
@@ -112,7 +118,8 @@ pids_of_step() { # name
 tasks_are_right() { # name, ASCEND_RT_VISIBLE_DEVICES of each task
     awk '$1 == "task"' "$slurm/$1" | sort >/run/tasks
     wanted=$2
-    bad=0
+    [ -s /run/tasks ]
+    bad=$?
     while read -r _ task device of visible omp _; do
         npu "$device"
         is=$(mask_of "$of")
@@ -143,6 +150,9 @@ is_told_the_first() { # name, it
 }
 
 irqs_follow() { # name of a step ...
+    for at in "$@"; do
+        grep -q '^task' "$slurm/$at" || { echo "no task of $at has started" && return 1; }
+    done
     # shellcheck disable=SC2046
     irqs_are_right $(for at in "$@"; do awk '$1 == "task" { print $3 }' "$slurm/$at"; done)
 }
@@ -158,6 +168,7 @@ no_cpu_is_of_two() { # name ...
     done >/run/lists
     cat /run/lists
     awk '{
+        tasks += $2 == "task"
         n = split($3, part, ",")
         for (i = 1; i <= n; i++) {
             if (split(part[i], end, "-") < 2)
@@ -174,7 +185,7 @@ no_cpu_is_of_two() { # name ...
         for (cpu in cpus)
             if (of["task", cpu] != "" && of["task", cpu] != of["job", cpu] && ++bad)
                 print "CPU " cpu " of a task of " of["task", cpu] " is not of its job"
-        exit bad > 0 || NR == 0
+        exit bad > 0 || !tasks
     }' /run/lists
 }
 
