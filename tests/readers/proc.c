@@ -66,6 +66,19 @@ static void read_env(reading *r)
     tell_slice(r, "value", *value);
 }
 
+/* `read environ NAME`: of a process, whose variables end with NUL. */
+static void read_environ(reading *r)
+{
+    const cpubind_piece value = cpubind_environ_find(r->text, r->len, r->args);
+    if (value.len < 0) {
+        tell(r, "none\n");
+        return;
+    }
+    CHECK(value.at + value.len == r->len || r->text[value.at + value.len] == '\0');
+    CHECK(!memchr(r->text + value.at, '\0', (size_t)value.len));
+    tell_slice(r, "value", value);
+}
+
 /* `read comm NAME`. The first 15 bytes of a name have the name; one byte less has not. */
 static void read_comm(reading *r)
 {
@@ -422,6 +435,7 @@ static const reader rows[] = {
     {"stat", read_stat, "", NULL, "proc", 512},
     {"number", read_number, "", NULL, "number", 32},
     {"env", read_env, NULL, NULL, "proc", 1400},
+    {"environ", read_environ, NULL, "env", "proc", 1400},
     {"engine", read_engine, "", NULL, "proc", 512},
     {"comm", read_comm, NULL, NULL, "proc", 64},
     {"pattern", read_pattern, NULL, "comm", "proc", 64},
