@@ -129,11 +129,77 @@ static cpubind_problem_code check_slots(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Where the CPUs near a device are: some in the plan; none, since settings take all of them out;
+ * or not allowed. */
+typedef enum whereabouts { HERE, TAKEN_OUT, ELSEWHERE } whereabouts;
+
+/* The vendor of a candidate; -1: not known. */
+static int32_t vendor_of(const planner *p, const cpubind_candidate *candidate)
+{
+    const cpubind_host_device *viewed = plan_device_of(p, candidate);
+    if (!viewed && candidate->function < 0)
+        return -1;
+    return (int32_t)(viewed ? viewed : &p->facts->bus[candidate->function])->accelerator.vendor;
+}
+
+/* Whether a device of this vendor is visible. The CPUs of the others may be excluded here alone:
+ * of two kinds of devices each has a list of its own. */
+static int is_ours(const planner *p, int32_t vendor)
+{
+    for (int32_t i = 0; i < p->out->n_candidate; i++)
+        if (!p->out->claims.claimant[p->out->claims.of[i]].is_hidden &&
+            vendor_of(p, &p->out->candidate[i]) == vendor)
+            return 1;
+    return 0;
+}
+
+static whereabouts where_is(const planner *p, const cpubind_candidate *candidate)
+{
+    const cpubind_facts *f = p->facts;
+    const cpubind_list near = candidate->near_cpus;
+    const int has_list = p->request->exclude && is_ours(p, vendor_of(p, candidate));
+    int32_t in_plan = 0, allowed = 0, excluded = 0;
+    whereabouts is = near.n > 0 ? TAKEN_OUT : ELSEWHERE;
+    for (int32_t i = 0; i < near.n; i++) {
+        const int32_t cpu = near.cpu[i];
+        if (cpubind_list_has(p->out->host.cpu, p->out->host.n_cpu, cpu, &in_plan))
+            return HERE;
+        if (!cpubind_list_has(f->cpu, f->n_cpu, cpu, &allowed) &&
+            !cpubind_list_has(p->request->exclude, has_list ? p->request->n_exclude : 0, cpu,
+                              &excluded))
+            is = ELSEWHERE;
+    }
+    return is;
+}
+
+/* A device that settings leave nothing near takes what others have: where it is hidden, too,
+ * and as if nobody were, so that each process has the same plan. */
+static cpubind_problem_code show_taken_out(planner *p)
+{
+    const int32_t n = p->out->n_candidate;
+    int32_t *is = cpubind_arena_ints(p->arena, n), n_out = 0, n_elsewhere = 0;
+    if (!is)
+        return plan_fail_memory(p);
+    if (p->policy.rule != CPUBIND_RULE_TURNS || p->scope > CPUBIND_SCOPE_HOST || p->is_blind)
+        return CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < n; i++) {
+        is[i] = where_is(p, &p->out->candidate[i]);
+        n_out += is[i] == TAKEN_OUT;
+        n_elsewhere +=
+            is[i] == ELSEWHERE && !p->out->claims.claimant[p->out->claims.of[i]].is_hidden;
+    }
+    for (int32_t i = 0; n_out > 0 && i < n; i++)
+        p->out->claims.claimant[p->out->claims.of[i]].is_hidden &= is[i] == ELSEWHERE;
+    p->is_agreed = n_out > 0 && n_elsewhere == 0;
+    return CPUBIND_PROBLEM_NONE;
+}
+
 static cpubind_problem_code make_claimants(planner *p)
 {
     cpubind_core_call *claims = &p->out->claims;
     const int32_t n = p->out->n_candidate;
     const cpubind_list all = {p->out->host.cpu, p->out->host.n_cpu};
+    cpubind_problem_code code;
     claims->n_claimant = p->out->n_slot + p->out->n_beside;
     claims->of = cpubind_arena_ints(p->arena, n);
     claims->claimant = (cpubind_device *)cpubind_arena_take(p->arena, claims->n_claimant,
@@ -159,7 +225,8 @@ static cpubind_problem_code make_claimants(planner *p)
         if (p->request->reach == CPUBIND_REACH_CACHE && !take_cache(p, i, &one->home))
             return plan_fail_memory(p);
     }
-    return cpubind_priv_claim_beside(p);
+    code = show_taken_out(p);
+    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_claim_beside(p) : code;
 }
 
 /* == The answer ============================================================= */
@@ -468,7 +535,8 @@ cpubind_problem_code cpubind_priv_cut_pools(planner *p)
     core->shared.other = r.other;
     core->shared.cpu = r.cpu;
     /* Who shares its pool disputes none; what is beside the devices is nobody else's. */
-    core->disputed = p->request->share && p->out->n_beside == 0 ? 0 : r.disputed;
+    core->disputed =
+        (p->request->share && p->out->n_beside == 0) || p->is_agreed ? 0 : r.disputed;
     code = take_owners(p, owner);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_take_beside(p, owner);

@@ -24,6 +24,7 @@ typedef struct planner {
     cpubind_role_spec least;  /* the roles of all processes of an NPU ... */
     int32_t other_least;      /* ... and the CPUs that those of another device need */
     int is_blind;             /* pools are cut without near CPUs */
+    int is_agreed;            /* no process disputes CPUs: all have this plan */
     int is_ordered;           /* the candidates are in the order of their PCI addresses */
     int32_t *pool, *pool_row; /* by candidate: its pool, where it is ours */
     cpubind_workers workers;  /* who drive no device */
