@@ -522,7 +522,7 @@ static void say_roles(explanation *e, const part *p, int32_t only)
                 cpubind_role_name((cpubind_role)role));
         api_add_list(words, cpu, n);
     }
-    say(e, "%s: %s", name.text, words->text);
+    say(e, "%s: %s", name.text, words->len > 0 ? words->text : "no CPU");
 }
 
 /* Says by which rule pools are cut into roles. */

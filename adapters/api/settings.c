@@ -325,6 +325,12 @@ static int take_keys(api_options *file, int commands, api_options *o, api_text *
     return API_DONE;
 }
 
+/* Whether counts would be passed over. */
+static int is_engine_said_twice(const cpubind_engine_request *q)
+{
+    return q->engine == CPUBIND_ENGINE_AUTO && (q->tp > 0 || q->dp > 0 || q->n_api > 0);
+}
+
 int api_take_settings(const cpubind_source *source, int commands, api_options *options,
                       api_text *why)
 {
@@ -340,6 +346,10 @@ int api_take_settings(const cpubind_source *source, int commands, api_options *o
         status = take_keys(&settings->options, commands, options, why);
     api_free_options(&settings->options);
     free(settings);
+    if (status == API_DONE && is_engine_said_twice(&options->request.engine))
+        status = words_fail(API_USAGE, why,
+                            "engine=auto finds tp, dp and api-servers in the command lines of "
+                            "the workers: leave these settings out, or name the engine");
     return status;
 }
 

@@ -30,12 +30,15 @@ static void take(worker_plan *w, const int32_t *cpu, int32_t n)
             w->is_free[i] = 0;
 }
 
-/* Takes the CPUs of the pools of all devices, those that are kept and those for UVB threads. */
+/* Takes the CPUs of the pools of all devices, those of an engine beside them, those that are
+ * kept and those for UVB threads. */
 static void take_plan(worker_plan *w, const cpubind_device_plan *plan)
 {
     for (int32_t i = 0; plan->owner && i < plan->host.n_cpu; i++)
         if (plan->owner[i] >= 0)
             take(w, &plan->host.cpu[i], 1);
+    for (int32_t i = 0; i < plan->n_beside; i++)
+        take(w, plan->beside[i].cpu, plan->beside[i].n_cpu);
     take(w, plan->kept, plan->n_kept);
     take(w, plan->spare, plan->n_spare);
 }

@@ -53,6 +53,7 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
         return CPUBIND_PROBLEM_NO_MEMORY;
     if (code == CPUBIND_PROBLEM_TOO_FEW_CPUS) {
         unit->n_cpu = 0;
+        memset(&unit->roles, 0, sizeof unit->roles);
         unit->row = unit->memory_node = -1;
         return CPUBIND_PROBLEM_NONE;
     }
