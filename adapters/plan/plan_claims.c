@@ -129,8 +129,8 @@ static cpubind_problem_code check_slots(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Where the CPUs near a device are: some in the plan; none, since settings take all of them out;
- * or not allowed. */
+/* Where the CPUs near a device are: some in the plan; none, since settings take all of them
+ * out; or not allowed. */
 typedef enum whereabouts { HERE, TAKEN_OUT, ELSEWHERE } whereabouts;
 
 /* The vendor of a candidate; -1: not known. */
@@ -142,8 +142,8 @@ static int32_t vendor_of(const planner *p, const cpubind_candidate *candidate)
     return (int32_t)(viewed ? viewed : &p->facts->bus[candidate->function])->accelerator.vendor;
 }
 
-/* Whether a device of this vendor is visible. The CPUs of the others may be excluded here alone:
- * of two kinds of devices each has a list of its own. */
+/* Whether a device of this vendor is visible. The CPUs of the others may be excluded here
+ * alone: of two kinds of devices each has a list of its own. */
 static int is_ours(const planner *p, int32_t vendor)
 {
     for (int32_t i = 0; i < p->out->n_candidate; i++)
@@ -183,7 +183,7 @@ static cpubind_problem_code show_taken_out(planner *p)
     if (p->policy.rule != CPUBIND_RULE_TURNS || p->scope > CPUBIND_SCOPE_HOST || p->is_blind)
         return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < n; i++) {
-        is[i] = where_is(p, &p->out->candidate[i]);
+        is[i] = (int32_t)where_is(p, &p->out->candidate[i]);
         n_out += is[i] == TAKEN_OUT;
         n_elsewhere +=
             is[i] == ELSEWHERE && !p->out->claims.claimant[p->out->claims.of[i]].is_hidden;
