@@ -173,11 +173,12 @@ static whereabouts where_is(const planner *p, const cpubind_candidate *candidate
 }
 
 /* A device that settings leave nothing near takes what others have: where it is hidden, too,
- * and as if nobody were, so that each process has the same plan. */
+ * and as if nobody were, so that each process has the same plan. Of several vendors a process of
+ * the other one may have another list of excluded CPUs: this one warns. */
 static cpubind_problem_code show_taken_out(planner *p)
 {
     const int32_t n = p->out->n_candidate;
-    int32_t *is = cpubind_arena_ints(p->arena, n), n_out = 0, n_elsewhere = 0;
+    int32_t *is = cpubind_arena_ints(p->arena, n), n_out = 0, n_elsewhere = 0, n_other = 0;
     if (!is)
         return plan_fail_memory(p);
     if (p->policy.rule != CPUBIND_RULE_TURNS || p->scope > CPUBIND_SCOPE_HOST || p->is_blind)
@@ -185,12 +186,14 @@ static cpubind_problem_code show_taken_out(planner *p)
     for (int32_t i = 0; i < n; i++) {
         is[i] = (int32_t)where_is(p, &p->out->candidate[i]);
         n_out += is[i] == TAKEN_OUT;
+        n_other += p->request->exclude &&
+                   vendor_of(p, &p->out->candidate[i]) != vendor_of(p, &p->out->candidate[0]);
         n_elsewhere +=
             is[i] == ELSEWHERE && !p->out->claims.claimant[p->out->claims.of[i]].is_hidden;
     }
     for (int32_t i = 0; n_out > 0 && i < n; i++)
         p->out->claims.claimant[p->out->claims.of[i]].is_hidden &= is[i] == ELSEWHERE;
-    p->is_agreed = n_out > 0 && n_elsewhere == 0;
+    p->is_agreed = n_out > 0 && n_elsewhere == 0 && n_other == 0;
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -24,7 +24,7 @@ adapters/text           3629    1700
 adapters/model          3925    1400
 adapters/ascend         5584    2500
 adapters/pci            1423    1300
-adapters/plan           4167    1200
+adapters/plan           4169    1200
 adapters/linux         12736    9500
 adapters/host           4254    3300
 adapters/service        1793    1500
