@@ -173,8 +173,8 @@ static whereabouts where_is(const planner *p, const cpubind_candidate *candidate
 }
 
 /* A device that settings leave nothing near takes what others have: where it is hidden, too,
- * and as if nobody were, so that each process has the same plan. Of several vendors a process of
- * the other one may have another list of excluded CPUs: this one warns. */
+ * and as if nobody were, so that each process has the same plan. Of several vendors a process
+ * of the other one may have another list of excluded CPUs: this one warns. */
 static cpubind_problem_code show_taken_out(planner *p)
 {
     const int32_t n = p->out->n_candidate;
