@@ -138,9 +138,9 @@ int api_check_pools(const api_planned *p, const api_options *options, api_text *
         api_add(why, "; %d more like it", (int)n - 1);
     if ((unit[first].problem.code != CPUBIND_PROBLEM_TOO_FEW_CPUS ||
          unit[first].problem.need == 0) &&
-        p->plan.rules == CPUBIND_RULES_REFERENCE)
+        p->plan.rules == CPUBIND_RULES_REFERENCE) {
         api_add(why, "; -o rules=near, for all workers of the host, gives it others");
-    else {
+    } else {
         api_add(why, "; allow more CPUs%s",
                 options->request.transfer > 0 ? ", or give fewer to transfer" : "");
         api_add_reach(&options->request, why);

@@ -15,6 +15,7 @@
 #include "../text/cgroup.h"
 #include "capture_doctor.h"
 #include "output.h"
+#include "status_text.h"
 
 enum { MAX_PRODUCTS = 16 };
 
@@ -75,13 +76,6 @@ static words_value *sorted(words_value *object)
     return out;
 }
 
-/* The product of a device: "a2", "H100 SXM5"; else the word of its vendor. */
-static const char *product_of(const cpubind_host_device *device)
-{
-    const char *product = device->accelerator.product;
-    return product ? product : cpubind_vendor_word(device->accelerator.vendor);
-}
-
 /* Which of the devices of its PCI function device i is, from 0 on. */
 static int32_t place_on_function(const cpubind_facts *f, int32_t i)
 {
@@ -122,7 +116,7 @@ static words_value *read_products(const host_read *h)
     api_out text = {0};
     size_t n = 0;
     for (int32_t i = 0; h->facts && i < h->facts->n_device; i++) {
-        const char *product = product_of(h->facts->device[i]);
+        const char *product = cli_product_of(h->facts->device[i]);
         size_t k = 0;
         while (k < n && strcmp(word[k], product) != 0)
             k++;
@@ -158,7 +152,7 @@ static words_value *read_devices(const host_read *h)
         if (n == 0 && d->node >= 0)
             node[n++] = d->node;
         add_device(&key, f, i);
-        api_put(&text, "%s on %s ", product_of(d), n == 1 ? "node" : "nodes");
+        api_put(&text, "%s on %s ", cli_product_of(d), n == 1 ? "node" : "nodes");
         put_list(&text, node, n);
         if (n == 0)
             api_put_text(&text, "unknown");
@@ -195,34 +189,28 @@ static words_value *read_machine(const host_read *h)
     return words_text_of(line.len ? input.data + line.at : "", (size_t)line.len);
 }
 
-/* Appends the class of a version: its first two parts, "5.10" of "5.10.0-136.el8". Returns
- * them. */
-static void add_class(api_text *to, const char *text, int32_t len, int32_t part[2])
-{
-    int32_t at = 0;
-    part[0] = part[1] = -1;
-    for (int i = 0; i < 2; i++) {
-        const int32_t start = at;
-        int32_t number = 0;
-        for (; at < len && text[at] >= '0' && text[at] <= '9' && at - start < 6; at++)
-            number = number * 10 + (text[at] - '0');
-        if (at == start)
-            break;
-        part[i] = number;
-        if (at < len && text[at] == '.')
-            at++;
-    }
-    if (part[0] >= 0 && part[1] >= 0)
-        api_add(to, "%d.%d", (int)part[0], (int)part[1]);
-}
-
-/* The class of the version at a piece of an input; "" where there is none. */
+/* The class of the version at a piece of an input: its first two parts, "5.10" of
+ * "5.10.0-136.el8"; "" where there is none. */
 static words_value *class_of(cpubind_input input, cpubind_piece piece, int is_kernel)
 {
     api_text text = {"", 0};
-    int32_t part[2] = {-1, -1};
-    if (piece.len > 0)
-        add_class(&text, input.data + piece.at, piece.len, part);
+    int32_t part[2] = {-1, -1}, at = 0;
+    for (int i = 0; i < 2; i++) {
+        const int32_t start = at;
+        int32_t number = 0;
+        for (; at < piece.len && at - start < 6; at++) {
+            const char digit = input.data[piece.at + at];
+            if (digit < '0' || digit > '9')
+                break;
+            number = number * 10 + (digit - '0');
+        }
+        if (at == start)
+            break;
+        part[i] = number;
+        at += at < piece.len && input.data[piece.at + at] == '.';
+    }
+    if (part[1] >= 0)
+        api_add(&text, "%d.%d", (int)part[0], (int)part[1]);
     if (is_kernel && part[1] >= 0 && (part[0] < 6 || (part[0] == 6 && part[1] < 2)))
         api_add(&text, " (before 6.2)");
     return words_text(text.text);

@@ -33,7 +33,7 @@ static int has_irqs(const cpubind_status_device *d)
     return cpubind_vendor_of(vendor_of(d))->irqs != NULL;
 }
 
-static const char *product_of(const cpubind_host_device *device)
+const char *cli_product_of(const cpubind_host_device *device)
 {
     return device->accelerator.product ? device->accelerator.product
                                        : cpubind_vendor_word(device->accelerator.vendor);
@@ -355,7 +355,7 @@ static void add_device_text(words_value *row, words_value *notes, const cli_stat
         add_irqs(&irqs, d);
     words_set(row, "irqs", words_word(irqs.text));
     if (!cpubind_is_listed(d->found) && !has_irqs(d))
-        words_set(row, "product", words_text(product_of(d->found)));
+        words_set(row, "product", words_text(cli_product_of(d->found)));
     words_set(row, "users", d->n_worker ? words_number(d->n_worker) : words_text("idle"));
     for (int32_t i = 0; i < d->n_worker; i++)
         add_worker_text(words_at(words_get(row, "workers"), i), notes, s,

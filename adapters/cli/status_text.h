@@ -49,4 +49,7 @@ typedef struct cli_changes {
 int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t *n_changed);
 void cli_free_changes(cli_changes *changes);
 
+/* The product of a device: "a2", "H100 SXM5"; else the word of its vendor. Static storage. */
+const char *cli_product_of(const cpubind_host_device *device);
+
 #endif /* CPUBIND_CLI_STATUS_TEXT_H */

@@ -178,11 +178,12 @@ static whereabouts where_is(const planner *p, const cpubind_candidate *candidate
 static cpubind_problem_code show_taken_out(planner *p)
 {
     const int32_t n = p->out->n_candidate;
-    int32_t *is = cpubind_arena_ints(p->arena, n), n_out = 0, n_elsewhere = 0, n_other = 0;
-    if (!is)
-        return plan_fail_memory(p);
+    int32_t *is, n_out = 0, n_elsewhere = 0, n_other = 0;
     if (p->policy.rule != CPUBIND_RULE_TURNS || p->scope > CPUBIND_SCOPE_HOST || p->is_blind)
         return CPUBIND_PROBLEM_NONE;
+    is = cpubind_arena_ints(p->arena, n);
+    if (!is)
+        return plan_fail_memory(p);
     for (int32_t i = 0; i < n; i++) {
         is[i] = (int32_t)where_is(p, &p->out->candidate[i]);
         n_out += is[i] == TAKEN_OUT;

@@ -24,7 +24,7 @@ adapters/text           3629    1700
 adapters/model          3925    1400
 adapters/ascend         5584    2500
 adapters/pci            1423    1300
-adapters/plan           4169    1200
+adapters/plan           4170    1200
 adapters/linux         12736    9500
 adapters/host           4254    3300
 adapters/service        1793    1500
@@ -34,7 +34,7 @@ adapters/words          1666    5600
 adapters/api            9677    1000
 adapters/doctor         3113    2000
 adapters/measure        2009    1700
-adapters/cli           13110    7500
+adapters/cli           13103    7500
 adapters/nri            1198    1000
 adapters/slurm           261     260
 adapters/python          809     700
